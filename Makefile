@@ -89,7 +89,7 @@ setup:
 check:
 	cargo fmt --all --check
 	$(PART) "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(PART) "clippy, platform alone" cargo clippy --package signpost-platform --quiet -- -D warnings
+	$(PART) "clippy, platform only" cargo clippy --package signpost-platform --quiet -- -D warnings
 	$(MAKE) --no-print-directory doc unused
 
 fmt:

@@ -49,7 +49,7 @@ in_redis() {
   redis-cli -s "$work/redis.sock" <"$work/ask.redis" >/dev/null
   took="$(redis-cli -s "$work/redis.sock" info commandstats | tr -d '\r' |
     sed -n 's/^cmdstat_geosearch.*usec_per_call=\([0-9.]*\).*/\1/p')"
-  echo "Redis GEOSEARCH: $took µs a question"
+  echo "Redis GEOSEARCH: $took µs per query"
   printf 'RESULT\tnearest_redis\t%s\n' "$took"
 }
 
@@ -80,7 +80,7 @@ END \$\$;
 SQL
 )"
   took="$(echo "$took" | sed -n 's/.*took \([0-9]*\).*/\1/p')"
-  echo "PostGIS: $took µs a question"
+  echo "PostGIS: $took µs per query"
   printf 'RESULT\tnearest_postgis\t%s\n' "$took"
 }
 

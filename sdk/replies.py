@@ -1,7 +1,7 @@
 """Simulates the service of vectors/client.json, with equal replies for every SDK: `python3 sdk/replies.py vectors/client.json`.
 
 Prints one line of JSON, from the name of each case to its port, and runs until its standard input ends. A port sends the
-replies of its case in order, one per request, and then 500. `GET /seen` lists the requests, `{method, path, headers,
+replies of its case in order, and then 500. `GET /seen` lists the requests, `{method, path, headers,
 body}` with header names in lower case; the body is JSON if it can be parsed, else text.
 """
 
@@ -58,7 +58,7 @@ def play(case):
                 writer.write(b"".join(response(200, {"Content-Type": "application/json"}, json.dumps(seen))))
             else:
                 seen.append(request)
-                say(writer, next(replies, {"status": 500, "text": "no reply is left"}))
+                say(writer, next(replies, {"status": 500, "text": "no more replies"}))
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
             # No reply to a client that sends nothing more, or is still connected at the end.

@@ -34,7 +34,7 @@ case "$*" in
   'run --release -- serve') exec "$built/signpost" serve ;;
   'run --release -- demo') exec "$built/signpost" demo --json --listen 127.0.0.1:0 ;;
   'run --example receiver -- '*) shift 4; exec "$built/examples/receiver" "$@" ;;
-  *) echo "cargo $*: tests/integrate.sh does not know what that is" >&2; exit 1 ;;
+  *) echo "cargo $*: unknown command in tests/integrate.sh" >&2; exit 1 ;;
 esac
 CARGO
 # Copies the code and the number from the open page, and confirms; twice if the page requires it.
@@ -88,12 +88,12 @@ servers_answer() {
   local running answering
   for _ in $(seq 600); do
     running="$(jobs -pr | wc -l)"; answering=0
-    for one in ${ports//,/ }; do ! curl -s -o "$folder/null" "http://localhost:$one/" || answering=$((answering + 1)); done
+    for each in ${ports//,/ }; do ! curl -s -o "$folder/null" "http://localhost:$each/" || answering=$((answering + 1)); done
     [ "$running" = "$started" ] || fail "a server ended"
     [ "$answering" != "$running" ] || return 0
     sleep 0.1
   done
-  fail "a server does not answer"
+  fail "a server does not respond"
 }
 
 opens() {
@@ -109,16 +109,16 @@ opens() {
 # The actions of the page's script after the answer. Without this browser's cookie the response is empty.
 is_logged_in() {
   if [ -n "$poll" ]; then
-    ! curl -sf "$poll" | grep -q '"authenticated"' || fail "$poll tells everybody"
+    ! curl -sf "$poll" | grep -q '"authenticated"' || fail "$poll responds without the cookie"
     curl -sf -b "$folder/jar" -c "$folder/jar" "$poll" | grep -q '"authenticated"' || fail "$poll is not authenticated"
-    curl -sf -b "$folder/jar" "${site}account" | grep -q "$(signpost wallet show)" || fail "nobody is logged in at $site"
+    curl -sf -b "$folder/jar" "${site}account" | grep -q "$(signpost wallet show)" || fail "the user is not logged in at $site"
   else
-    ! curl -sf -o "$folder/null" "$(cat "$folder/at")" || fail "$(cat "$folder/at") is shown to everybody"
+    ! curl -sf -o "$folder/null" "$(cat "$folder/at")" || fail "$(cat "$folder/at") is shown without the cookie"
     look
     next="$(grep -oE '<a [^>]*id="continue"[^>]*>' "$folder/page" | sed 's/.*href="\([^"]*\)".*/\1/; s/&amp;/\&/g')"
-    [ -n "$next" ] || fail "the page does not go back to $site"
+    [ -n "$next" ] || fail "the page does not return to $site"
     curl -sfL -b "$folder/jar" -c "$folder/jar" "$next" | grep -oE 'id="user">usr_[0-9A-Za-z]+' >>"$folder/users" ||
-      fail "nobody is logged in at $site"
+      fail "the user is not logged in at $site"
   fi
   logins=$((logins + 1))
 }
@@ -136,11 +136,11 @@ shop="$(sed 's/.*"shop":"\([^"]*\)".*/\1/' "$folder/demo")"
 "$built/signpost" wallet new --data-dir "$folder/demo-wallet" >>"$folder/log"
 for _ in 1 2; do
   opens "$shop/login"
-  signpost wallet scan 'svc://auth?…' --confirm-code 42 --data-dir "$folder/demo-wallet" >>"$folder/log" 2>&1 || fail "the demo refuses"
+  signpost wallet scan 'svc://auth?…' --confirm-code 42 --data-dir "$folder/demo-wallet" >>"$folder/log" 2>&1 || fail "the demo rejects the answer"
   is_logged_in
 done
-kill -INT "$demo"; wait "$demo" || fail "the demo ended badly"
-[ -z "$(ls "$folder/here")" ] || fail "the demo left $(ls "$folder/here")"
+kill -INT "$demo"; wait "$demo" || fail "the demo exited with an error"
+[ -z "$(ls "$folder/here")" ] || fail "the demo left files: $(ls "$folder/here")"
 
 for step in "$folder"/steps/*; do
   case "$step" in
@@ -165,9 +165,9 @@ done
 grep -q 'Miami' "$folder/log" || fail "the first question was not answered"
 [ "$logins" = 8 ] || fail "$logins logins, not 8"
 # The demo has one user, and both sites share one user: a user belongs to the domain.
-[ "$(sort -u "$folder/users" | wc -l)" = 2 ] || fail "the sites do not know one user: $(cat "$folder/users")"
+[ "$(sort -u "$folder/users" | wc -l)" = 2 ] || fail "the sites have different users: $(cat "$folder/users")"
 lines="$(wc -l <site.mjs)"
-[ "$lines" -le 45 ] && [ "$(wc -l <site.py)" -le 45 ] || fail "a site of docs/integrate.md has grown: $(wc -l site.*)"
-grep -q "has one in $lines lines" "$readme" || fail "README.md tells of another length than $lines lines"
+[ "$lines" -le 45 ] && [ "$(wc -l <site.py)" -le 45 ] || fail "a site of docs/integrate.md is too long: $(wc -l site.*)"
+grep -q "has one in $lines lines" "$readme" || fail "README.md does not have the length of $lines lines"
 failed=""
-echo "README.md and docs/integrate.md: as they stand they end in logins, the sites have $lines lines"
+echo "README.md and docs/integrate.md: all commands work unchanged; the sites have $lines lines"

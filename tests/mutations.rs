@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// Applies one to four mutations to a text of the corpus.
+/// Applies up to four mutations to a text of the corpus.
 pub(crate) fn mutated(random: &mut Random, corpus: &[Vec<u8>], tokens: &[&str]) -> Vec<u8> {
     let mut body = corpus[random.below(corpus.len())].clone();
     for _ in 0..=random.below(4) {

@@ -86,15 +86,15 @@ impl TestPasskey {
     /// a page of this origin.
     pub(crate) fn create(options: &Value, origin: &str, lies: &[Lie]) -> (Self, Value) {
         let offered = options["pubKeyCredParams"].as_array().expect("the page offers algorithms");
-        let key = offered.iter().find_map(|offer| TestKey::of(offer["alg"].as_i64()?)).expect("one that is known here");
+        let key = offered.iter().find_map(|offer| TestKey::of(offer["alg"].as_i64()?)).expect("a supported algorithm");
         let mut id = vec![0; 16];
         SystemRandom::new().fill(&mut id).unwrap();
         let id =
             lies.iter().find_map(|lie| if let Lie::NamedAs(id) = lie { Some(id.clone()) } else { None }).unwrap_or(id);
-        let user_handle = options["user"]["id"].as_str().expect("whose passkey it is").to_owned();
+        let user_handle = options["user"]["id"].as_str().expect("a user handle").to_owned();
         let passkey = Self { id, key, user_handle, sign_count: 0 };
         let client_data = client_data("webauthn.create", options, origin, lies);
-        let rp_id = options["rp"]["id"].as_str().expect("whom the passkey is for");
+        let rp_id = options["rp"]["id"].as_str().expect("an RP ID");
         let cose = lies.iter().find_map(|lie| if let Lie::Key(cose) = lie { Some(cose.clone()) } else { None });
         let length = u16::try_from(passkey.id.len()).unwrap().to_be_bytes();
         let attested = [&[0xaa; 16], &length[..], &passkey.id, &cose.unwrap_or_else(|| passkey.key.cose())].concat();
@@ -114,7 +114,7 @@ impl TestPasskey {
     pub(crate) fn get(&mut self, options: &Value, origin: &str, lies: &[Lie]) -> Value {
         let client_data = client_data("webauthn.get", options, origin, lies);
         self.sign_count += 1;
-        let rp_id = options["rpId"].as_str().expect("whom the passkey is for");
+        let rp_id = options["rpId"].as_str().expect("an RP ID");
         let data = authenticator_data(rp_id, 0, self.sign_count, &[], lies);
         let signature = self.key.sign(&[&data, digest(&SHA256, &client_data).as_ref()].concat());
         let handle = lies.iter().find_map(|lie| if let Lie::UserHandle(handle) = lie { Some(handle) } else { None });
@@ -230,7 +230,7 @@ fn authenticator_data(rp_id: &str, flags: u8, sign_count: u32, attested: &[u8], 
 
 /// In the order and format of Web Authentication, 5.8.1.1.
 fn client_data(kind: &str, options: &Value, origin: &str, lies: &[Lie]) -> Vec<u8> {
-    let mut challenge = options["challenge"].as_str().expect("what is answered").to_owned();
+    let mut challenge = options["challenge"].as_str().expect("a challenge").to_owned();
     let (mut kind, mut origin, mut cross_origin, mut more) = (kind, origin, false, String::new());
     for lie in lies {
         match lie {

@@ -29,7 +29,7 @@ reserve_port() {
     port=$(($1 + ($$ + offset) % 1000))
     if mkdir "$ports-$port" 2>/dev/null; then reserved="$reserved $port"; return; fi
   done
-  echo "no port is left: remove $ports-*" >&2; exit 1
+  echo "no free port: remove $ports-*" >&2; exit 1
 }
 
 start_postgres() {
@@ -72,7 +72,7 @@ start_standby() {
     [ "$(psql -Atqc "$sync" "$postgres")" != 1 ] || break
     sleep 0.1
   done
-  [ "$(psql -Atqc "$sync" "$postgres")" = 1 ] || { echo "the standby does not follow" >&2; exit 1; }
+  [ "$(psql -Atqc "$sync" "$postgres")" = 1 ] || { echo "the standby does not replicate" >&2; exit 1; }
   postgres_pair="postgres://signpost@127.0.0.1:$primary,127.0.0.1:$port/postgres"
   lose_primary="$folder/lose_primary"
   # Kills all its processes at once, like a power failure.

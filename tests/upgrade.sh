@@ -4,7 +4,7 @@
 # so CI does not run this test. $OLDER_PROGRAM names a program that is already built.
 set -eu
 cd "$(dirname "$0")/.."
-[ -n "${1:-}${OLDER_PROGRAM:-}" ] || { echo "tests/upgrade.sh COMMIT: which version is the older one?" >&2; exit 2; }
+[ -n "${1:-}${OLDER_PROGRAM:-}" ] || { echo "usage: tests/upgrade.sh COMMIT (of the older version)" >&2; exit 2; }
 . tests/servers.sh
 older="${OLDER_PROGRAM:-}"
 if [ -z "$older" ]; then

@@ -33,9 +33,9 @@ while IFS='	' read -r file name version _ inside hash; do
   [ "${1:-}" = --write ] && mkdir -p "$(dirname "$file")" && cp "$fetched/stripped" "$file"
   cmp "$fetched/stripped" "$file" || failed=1
 done < manifest.tsv
-[ "$failed" = 0 ] || { echo "vendor/ is not what manifest.tsv names: tests/vendor.sh --write fetches it anew" >&2; exit 1; }
+[ "$failed" = 0 ] || { echo "vendor/ does not match manifest.tsv: tests/vendor.sh --write fetches the files again" >&2; exit 1; }
 
 # The folder has no other files.
 listed="$( { grep -v '^#' manifest.tsv | cut -f1; echo NOTICE; echo manifest.tsv; } | sort)"
 found="$(find . -type f | sed 's|^\./||' | sort)"
-[ "$listed" = "$found" ] || { echo "vendor/ has files that manifest.tsv does not name" >&2; exit 1; }
+[ "$listed" = "$found" ] || { echo "vendor/ has files that are not in manifest.tsv" >&2; exit 1; }

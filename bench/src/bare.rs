@@ -10,7 +10,7 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::{ROUND, ROUNDS, per_second};
 
-/// Rows per statement.
+/// Number of rows per statement.
 const ROWS: u32 = 256;
 
 const INSERT: &str = "

@@ -221,15 +221,15 @@ impl<'a> Callers<'a> {
         if let Some(found) = self.found.get(name) {
             return found.clone();
         }
-        let nobody = BTreeMap::from([(OTHER, 1.0)]);
-        let Some(function) = self.known.get(name) else { return nobody };
+        let unknown = BTreeMap::from([(OTHER, 1.0)]);
+        let Some(function) = self.known.get(name) else { return unknown };
         if let Some(group) = function.group {
             return BTreeMap::from([(group, 1.0)]);
         }
-        self.found.insert(name, nobody.clone());
+        self.found.insert(name, unknown.clone());
         let all: u64 = function.callers.values().sum();
         if all == 0 {
-            return nobody;
+            return unknown;
         }
         let mut parts = BTreeMap::new();
         for (caller, spent) in &function.callers {

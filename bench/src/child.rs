@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::server::Door;
+use crate::server::ApiTarget;
 
 /// A child process that serves; it is ended when this is dropped.
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub struct Program {
     /// The process.
     pub server: Server,
     /// The address and the API key.
-    pub door: Door,
+    pub target: ApiTarget,
 }
 
 /// Processor time in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct CpuTime {
     /// In user mode.
     pub user: f64,
     /// In the kernel.
@@ -60,34 +60,34 @@ impl Server {
         let shown = command.get_program().display().to_string();
         let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| shown.clone())?;
         let output = child.stdout.take().context("its output is a pipe")?;
-        let (mut address, mut said) = (None, Vec::new());
+        let (mut address, mut printed) = (None, Vec::new());
         for line in BufReader::new(output).lines().map_while(Result::ok).take(20) {
             address = line.trim().strip_prefix("http://").and_then(|rest| rest.split('/').next()?.parse().ok());
             if address.is_some() {
                 break;
             }
-            said.push(line);
+            printed.push(line);
         }
         let server = Self { child, address: address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0))) };
         // The child is ended when it is dropped here.
         ensure!(address.is_some(), "{shown} did not print its address");
-        Ok((server, said))
+        Ok((server, printed))
     }
 
-    /// Starts this program as a server; see [`serve`](crate::serve).
+    /// Starts this executable as a server; see [`serve`](crate::serve).
     ///
     /// # Errors
     /// Returns an error if the process does not start.
-    pub fn this(asked: &[&str]) -> Result<Self> {
-        Self::start(&mut this(&[], asked)?)
+    pub fn start_self(arguments: &[&str]) -> Result<Self> {
+        Self::start(&mut own_command(&[], arguments)?)
     }
 
     /// Starts this program as a server under another program, such as a profiler.
     ///
     /// # Errors
     /// Returns an error if the process does not start.
-    pub fn this_under(runner: &[&str], asked: &[&str]) -> Result<Self> {
-        Self::start(&mut this(runner, asked)?)
+    pub fn start_self_under(runner: &[&str], arguments: &[&str]) -> Result<Self> {
+        Self::start(&mut own_command(runner, arguments)?)
     }
 
     /// Starts a handler that responds to every request with these bytes.
@@ -97,7 +97,7 @@ impl Server {
     pub fn bare(content_type: &str, body: &[u8]) -> Result<Self> {
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), body)?;
-        Self::this(&["bare", content_type, file.path().to_str().context("a path in UTF-8")?])
+        Self::start_self(&["bare", content_type, file.path().to_str().context("a path in UTF-8")?])
     }
 
     /// Returns the process ID.
@@ -110,13 +110,13 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if `/proc` cannot be read.
-    pub fn spent(&self) -> Result<Spent> {
+    pub fn cpu_time(&self) -> Result<CpuTime> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         ensure!(fields.len() > 12, "/proc/…/stat has too few fields");
         // The kernel counts in hundredths of a second.
         let micros = |field: &str| anyhow::Ok(f64::from(field.parse::<u32>()?) * 1e4);
-        Ok(Spent { user: micros(fields[11])?, system: micros(fields[12])? })
+        Ok(CpuTime { user: micros(fields[11])?, system: micros(fields[12])? })
     }
 
     /// Returns the resident memory in megabytes.
@@ -143,7 +143,7 @@ impl Program {
     ///
     /// # Errors
     /// Returns an error if the program does not start.
-    pub fn with_machines(settings: &[&str]) -> Result<Self> {
+    pub fn with_atms(settings: &[&str]) -> Result<Self> {
         Self::start_under(&[], "locator", settings)
     }
 
@@ -152,15 +152,15 @@ impl Program {
     /// # Errors
     /// Returns an error if the program does not start.
     pub fn start_under(runner: &[&str], role: &str, settings: &[&str]) -> Result<Self> {
-        let (server, said) = Server::start_and_listen(this(runner, &[role])?.args(settings))?;
-        let authorization = said.first().context("an authorization")?;
-        let door = Door { address: server.address, authorization: format!("{authorization}\r\n") };
-        Ok(Self { server, door })
+        let (server, printed) = Server::start_and_listen(own_command(runner, &[role])?.args(settings))?;
+        let authorization = printed.first().context("an authorization")?;
+        let target = ApiTarget { address: server.address, authorization: format!("{authorization}\r\n") };
+        Ok(Self { server, target })
     }
 }
 
 /// Returns the command of this program, under `runner` if it is not empty.
-fn this(runner: &[&str], asked: &[&str]) -> Result<Command> {
+fn own_command(runner: &[&str], arguments: &[&str]) -> Result<Command> {
     let this = std::env::current_exe()?;
     let mut command = match runner {
         [] => Command::new(this),
@@ -170,7 +170,7 @@ fn this(runner: &[&str], asked: &[&str]) -> Result<Command> {
             command
         }
     };
-    command.args(asked);
+    command.args(arguments);
     Ok(command)
 }
 
@@ -181,7 +181,7 @@ impl Drop for Server {
     }
 }
 
-impl Spent {
+impl CpuTime {
     /// Returns the sum of both.
     #[must_use]
     pub fn all(self) -> f64 {
@@ -189,34 +189,34 @@ impl Spent {
     }
 }
 
-impl fmt::Display for Spent {
+impl fmt::Display for CpuTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} µs of the server's processor, {:.1} of them the kernel's", self.all(), self.system)
     }
 }
 
-impl Add for Spent {
+impl Add for CpuTime {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self { user: self.user + other.user, system: self.system + other.system }
     }
 }
 
-impl Sub for Spent {
+impl Sub for CpuTime {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self { user: self.user - other.user, system: self.system - other.system }
     }
 }
 
-impl Div<f64> for Spent {
+impl Div<f64> for CpuTime {
     type Output = Self;
     fn div(self, by: f64) -> Self {
         Self { user: self.user / by, system: self.system / by }
     }
 }
 
-impl Sum for Spent {
+impl Sum for CpuTime {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), Add::add)
     }

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use signpost::server::schema::SCHEMA;
-use signpost_atm::catalogue::{Catalogue, Extent, Reading, Source, Terms, apply};
+use signpost_atm::catalogue::{Catalogue, Coverage, FileContents, ImportRules, Source, apply};
 use signpost_auth::Wallet;
 use signpost_locator::import::Options;
 use signpost_login::browser_sessions::{BrowserSession, CookieSecret, sql as browser_sessions};
-use signpost_login::domains::{LoginMethod, own};
-use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS};
+use signpost_login::domains::{LoginMethod, system_domain};
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE};
 use signpost_login::ids::{CredentialId, SessionId, UserId};
 use signpost_platform::clock::Clock;
 use signpost_platform::origin::PublicOrigin;
-use signpost_store::{Store, params, random, step};
+use signpost_store::{Statement, Store, params, random};
 
-use crate::server::Door;
+use crate::server::ApiTarget;
 use crate::{Program, ask, post};
 
 /// Number of login sessions.
@@ -31,7 +31,7 @@ pub const MACHINES: i64 = 100_000;
 const SITES: i64 = 1_000;
 const KEYS: i64 = 100;
 const AUDIT: i64 = 100_000;
-/// Rows per transaction.
+/// Number of rows per transaction.
 const AT_ONCE: i64 = 50_000;
 /// Age of the oldest row in milliseconds, below every retention period.
 const TIME_MS: i64 = 5 * 24 * 3_600_000;
@@ -49,7 +49,7 @@ pub struct ConsoleFixture {
 
 /// A table, a condition for the copied row, and the columns that differ in copies: expressions with the row `t`, the
 /// number `i`, the time `made` and the number `site`.
-struct Copies {
+struct CopySpec {
     table: &'static str,
     first: &'static str,
     count: i64,
@@ -68,8 +68,8 @@ const ID: &str = "substr(t.id, 1, instr(t.id, '_'))
 const KEY_ID: &str = "substr(t.id, 1, 8) || replace(replace(printf('%012o', i), '0', 'a'), '1', 'b')";
 const SITE_ID: &str = "substr(t.domain_id, 1, 14) || printf('%025d0', site)";
 
-const COPIES: [Copies; 6] = [
-    Copies {
+const COPIES: [CopySpec; 6] = [
+    CopySpec {
         table: "domains",
         first: "account = 'bench'",
         count: SITES,
@@ -79,13 +79,13 @@ const COPIES: [Copies; 6] = [
             ("apex", "'shop-' || i || '.example'"),
         ],
     },
-    Copies {
+    CopySpec {
         table: "api_keys",
         first: "account = 'bench'",
         count: KEYS,
         own: &[("id", KEY_ID), ("hash", "substr(t.hash, 1, 52) || printf('%012x', i)"), ("created_at", "made")],
     },
-    Copies {
+    CopySpec {
         table: "sessions",
         first: "account = 'bench'",
         count: SESSIONS,
@@ -98,7 +98,7 @@ const COPIES: [Copies; 6] = [
             ("user_json", "CASE WHEN i % 10 < 8 THEN t.user_json END"),
         ],
     },
-    Copies {
+    CopySpec {
         table: "deliveries",
         first: "account = 'bench'",
         count: DELIVERIES,
@@ -118,9 +118,9 @@ const COPIES: [Copies; 6] = [
             ("last_error", "CASE WHEN i % 997 < 2 THEN 'the endpoint answered 503' END"),
         ],
     },
-    Copies { table: "audit", first: "account = 'bench'", count: AUDIT, own: &[("id", ID), ("at", "made")] },
+    CopySpec { table: "audit", first: "account = 'bench'", count: AUDIT, own: &[("id", ID), ("at", "made")] },
     // The first 240 ATMs are fictional; the first import removes them.
-    Copies {
+    CopySpec {
         table: "atm_reports",
         first: "1 = 1",
         count: SITES,
@@ -134,7 +134,7 @@ const COPIES: [Copies; 6] = [
 /// Returns an error if a server does not start or a write fails.
 pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     let program = Program::start(&[&format!("data_dir={}", folder.display())])?;
-    first_rows(&program.door).await?;
+    first_rows(&program.target).await?;
     drop(program);
     let store = Store::open(&format!("sqlite:{}", folder.join("signpost.sqlite").display()), &SCHEMA)?;
     for copies in &COPIES {
@@ -153,18 +153,18 @@ pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
 }
 
 /// Creates a site, a login with its event, and a report of an ATM through the program.
-async fn first_rows(door: &Door) -> Result<()> {
-    door.register("localhost", "http://127.0.0.1:1/hook").await?;
-    let (_, answer) = door.sign_login(0).await?;
-    ask(door.address, &answer).await?;
+async fn first_rows(target: &ApiTarget) -> Result<()> {
+    target.register("localhost", "http://127.0.0.1:1/hook").await?;
+    let (_, answer) = target.sign_login(0).await?;
+    ask(target.address, &answer).await?;
     let report = post("/v1/atms/1/reports", "", r#"{"seen":"gone","how":"saw"}"#);
-    ask(door.address, &report).await?;
+    ask(target.address, &report).await?;
     Ok(())
 }
 
 /// Copies the first row of a table.
-async fn copy(store: &Store, copies: &Copies) -> Result<()> {
-    let Copies { table, first, count, own } = copies;
+async fn copy(store: &Store, copies: &CopySpec) -> Result<()> {
+    let CopySpec { table, first, count, own } = copies;
     let names = store.read(leak(format!("SELECT name FROM pragma_table_info('{table}')")), params![]).await?;
     let names = names.iter().map(|row| row.text(0).map(str::to_owned)).collect::<Result<Vec<_>>>()?;
     ensure!(own.iter().all(|(name, _)| names.iter().any(|is| is == name)), "{table} has other columns: {names:?}");
@@ -184,7 +184,7 @@ async fn copy(store: &Store, copies: &Copies) -> Result<()> {
     let begun = Clock::System.now().as_millisecond() - TIME_MS;
     for from in (1..=*count).step_by(usize::try_from(AT_ONCE)?) {
         let to = (from + AT_ONCE - 1).min(*count);
-        store.write([step(sql, params![from, to, begun, TIME_MS / count])]).await?;
+        store.write([Statement::new(sql, params![from, to, begun, TIME_MS / count])]).await?;
     }
     Ok(())
 }
@@ -207,10 +207,10 @@ async fn machines(store: &Store, folder: &Path) -> Result<()> {
     let now = Clock::System.now();
     let catalogue = Catalogue::open(store, &Clock::System, folder, None, None).await?;
     let options = Options { now: Some(now), ..Options::default() };
-    let reading = Reading::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
+    let contents = FileContents::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
     let source = Source { name: "bench".to_owned(), attribution: "bench".to_owned(), imported_at: now };
-    let terms = Terms { extent: Extent::Whole, force: false, dry_run: false, most: usize::MAX };
-    let changes = apply(store, &source, &reading, terms).await?;
+    let rules = ImportRules { extent: Coverage::Full, force: false, dry_run: false, max_atms: usize::MAX };
+    let changes = apply(store, &source, &contents, rules).await?;
     ensure!(i64::try_from(changes.added)? == MACHINES, "{} machines", changes.added);
     Ok(())
 }
@@ -223,21 +223,21 @@ async fn operator(store: &Store) -> Result<String> {
                         VALUES ($1, $2, 'calm-otter-1000', $3)";
     const OPERATOR: &str = "INSERT INTO operators (user_id, added_at, added_by) VALUES ($1, $2, 'operator')";
     let now = Clock::System.now();
-    let domain = own::find_or_make(store, None, "http://localhost:1", now).await?;
+    let domain = system_domain::find_or_register(store, None, "http://localhost:1", now).await?;
     let (user, credential) = (UserId::new(now, random()), CredentialId::new(now, random()));
     let (session, cookie) = (SessionId::new(now, random()), CookieSecret::from_bytes(random()));
     let key = Wallet::from_bytes([9; 32])?.public_key().canonical();
     let place = (domain.account.environment, domain.id.clone());
     browser_sessions::begin(store, BrowserSession::begin(cookie.hash(), place, session.clone(), now, random()), None)
         .await?;
-    let steps = [
-        step(KEY, params![&domain.id, &*key, now, &credential, &user]),
-        step(USER, params![&domain.id, &user, now]),
-        step(OPERATOR, params![&user, now]),
-        browser_sessions::sign_in_step(&session, &user, &key, LoginMethod::Scan, now),
+    let statements = [
+        Statement::new(KEY, params![&domain.id, &*key, now, &credential, &user]),
+        Statement::new(USER, params![&domain.id, &user, now]),
+        Statement::new(OPERATOR, params![&user, now]),
+        browser_sessions::sign_in_statement(&session, &user, &key, LoginMethod::Scan, now),
     ];
-    store.write(steps).await?;
-    let lasts: Duration = LOGIN_COOKIE_LASTS;
-    let set = LOGIN_COOKIE.set(&PublicOrigin::of("http://localhost:1"), &cookie, lasts);
+    store.write(statements).await?;
+    let lasts: Duration = LOGIN_COOKIE_MAX_AGE;
+    let set = LOGIN_COOKIE.set(&PublicOrigin::new("http://localhost:1"), &cookie, lasts);
     Ok(format!("cookie: {}\r\n", set.to_str()?.split(';').next().unwrap_or_default()))
 }

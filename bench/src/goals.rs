@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::child::Spent;
+use crate::child::CpuTime;
 
 /// Prefix of a line with a result, for the table.
 const RESULT: &str = "RESULT\t";
@@ -20,17 +20,17 @@ struct Goal {
     path: &'static str,
     against: &'static str,
     /// A minimum or maximum; `None` if the figure has no goal.
-    wanted: Option<Wanted>,
+    wanted: Option<Threshold>,
     unit: &'static str,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Wanted {
+enum Threshold {
     AtLeast(f64),
     AtMost(f64),
 }
 
-impl Wanted {
+impl Threshold {
     fn parse(text: &str) -> Result<Option<Self>> {
         let number = |rest: &str| rest.trim().parse::<f64>().context("a number");
         match text.split_at_checked(1) {
@@ -43,8 +43,8 @@ impl Wanted {
 
     fn is_met_by(self, figure: f64) -> bool {
         match self {
-            Self::AtLeast(least) => figure >= least,
-            Self::AtMost(most) => figure <= most,
+            Self::AtLeast(min) => figure >= min,
+            Self::AtMost(max) => figure <= max,
         }
     }
 }
@@ -52,8 +52,8 @@ impl Wanted {
 impl Goal {
     fn wanted(&self) -> String {
         match self.wanted {
-            Some(Wanted::AtLeast(least)) => format!("≥ {least}{}", self.unit),
-            Some(Wanted::AtMost(most)) => format!("≤ {most}{}", self.unit),
+            Some(Threshold::AtLeast(min)) => format!("≥ {min}{}", self.unit),
+            Some(Threshold::AtMost(max)) => format!("≤ {max}{}", self.unit),
             None => "none".to_owned(),
         }
     }
@@ -73,7 +73,7 @@ fn goals() -> Result<Vec<(&'static str, Goal)>> {
     let row = |line: &'static str| {
         let fields: Vec<_> = line.split('\t').collect();
         let [key, path, against, wanted, unit] = fields[..] else { anyhow::bail!("goals.tsv: {line}") };
-        let wanted = Wanted::parse(wanted).with_context(|| format!("goals.tsv: {line}"))?;
+        let wanted = Threshold::parse(wanted).with_context(|| format!("goals.tsv: {line}"))?;
         Ok((key, Goal { path, against, wanted, unit }))
     };
     rows.map(row).collect()
@@ -84,7 +84,7 @@ fn goals() -> Result<Vec<(&'static str, Goal)>> {
 ///
 /// # Errors
 /// Returns an error if `goals.tsv` has no such key.
-pub fn report(key: &str, figure: f64, spent: Option<[Spent; 2]>) -> Result<()> {
+pub fn report(key: &str, figure: f64, spent: Option<[CpuTime; 2]>) -> Result<()> {
     let goals = goals()?;
     let (_, goal) = goals.iter().find(|row| row.0 == key).with_context(|| format!("no goal is called {key}"))?;
     let verdict = match goal.verdict(figure) {
@@ -98,8 +98,8 @@ pub fn report(key: &str, figure: f64, spent: Option<[Spent; 2]>) -> Result<()> {
 }
 
 /// Records that a requirement of a measurement is missing.
-pub fn missing(what: &str, install: &str) {
-    println!("{MISSING}{what}: {install}");
+pub fn missing(requirement: &str, install: &str) {
+    println!("{MISSING}{requirement}: {install}");
 }
 
 /// Returns the table of a run, in Markdown, from its output.
@@ -113,7 +113,7 @@ pub fn table(printed: &str) -> Result<String> {
         figures.insert(key, rest.split('\t').map(str::parse).collect::<Result<_, _>>()?);
     }
     let mut table = vec![
-        "| path | compared with | goal | figure | µs of processor a request, ours and theirs | |".to_owned(),
+        "| path | compared with | goal | figure | CPU time per request in µs, server and baseline | |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     for (key, goal) in goals()? {

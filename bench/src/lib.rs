@@ -13,11 +13,11 @@ pub mod server;
 
 mod request;
 
-pub use child::{Program, Server, Spent};
+pub use child::{CpuTime, Program, Server};
 pub use goals::report;
 pub use load::{ROUND, ROUNDS, Variant, ask, compare, exchange, measure, per_second, print, read_reply};
 pub use request::{get, get_with, patch, post};
-pub use serve::{or_measure, or_measure_some};
+pub use serve::{serve_or_measure, serve_or_measure_selected};
 
 /// The allocator of the program, for the bare handlers too.
 #[global_allocator]

@@ -6,7 +6,7 @@ use signpost_auth::{Challenge, K1, Wallet};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::server::Door;
+use crate::server::ApiTarget;
 use crate::{get, get_with};
 
 const SESSION: &str =
@@ -29,7 +29,7 @@ impl OpenPage {
     ///
     /// # Errors
     /// Returns an error if a response is unexpected.
-    pub async fn open(ours: &Door) -> Result<Self> {
+    pub async fn open(ours: &ApiTarget) -> Result<Self> {
         let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
         let session: Value = serde_json::from_slice(&made)?;
         let member = |name: &str| session[name].as_str().with_context(|| name.to_owned());

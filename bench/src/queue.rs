@@ -17,29 +17,30 @@ pub struct Writer {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
     /// The p50.
-    pub half: f64,
+    pub p50: f64,
     /// The p99.
-    pub most: f64,
+    pub p99: f64,
 }
 
 impl Writer {
     /// Creates a writer from the latency of a single request and the maximum requests per second.
     #[must_use]
-    pub fn of(alone: Duration, most_per_second: f64) -> Self {
-        let each = 1.0 / most_per_second;
+    pub fn of(alone: Duration, max_per_second: f64) -> Self {
+        let each = 1.0 / max_per_second;
         Self { batch: (alone.as_secs_f64() - each).max(0.0), each }
     }
 
-    /// Returns the latencies of requests that arrive at these times (in seconds, sorted); `most` is the batch size.
+    /// Returns the latencies of requests that arrive at these times (in seconds, sorted); `max_batch` is the batch
+    /// size.
     ///
     /// # Panics
     /// Panics if nothing arrives.
     #[must_use]
-    pub fn latency(self, arrivals: &[f64], most: usize) -> Latency {
+    pub fn latency(self, arrivals: &[f64], max_batch: usize) -> Latency {
         let (mut took, mut free, mut next) = (Vec::with_capacity(arrivals.len()), 0.0_f64, 0);
         while let Some(first) = arrivals.get(next) {
             let begins = free.max(*first);
-            let waiting = arrivals[next..].iter().take(most).take_while(|arrival| **arrival <= begins).count();
+            let waiting = arrivals[next..].iter().take(max_batch).take_while(|arrival| **arrival <= begins).count();
             free = begins + self.batch + self.each * f64::from(u32::try_from(waiting).unwrap_or(u32::MAX));
             took.extend(arrivals[next..next + waiting].iter().map(|arrival| free - arrival));
             next += waiting;
@@ -56,7 +57,7 @@ impl Latency {
     #[must_use]
     pub fn of(mut took: Vec<f64>) -> Self {
         took.sort_unstable_by(f64::total_cmp);
-        Self { half: took[took.len() / 2], most: took[took.len() * 99 / 100] }
+        Self { p50: took[took.len() / 2], p99: took[took.len() * 99 / 100] }
     }
 }
 
@@ -71,7 +72,7 @@ pub fn arrivals(per_second: f64, seconds: f64) -> Vec<f64> {
         let mut bits = state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        #[expect(clippy::cast_precision_loss, reason = "53 bits are kept, as many as fit")]
+        #[expect(clippy::cast_precision_loss, reason = "the upper 53 bits fit")]
         let fraction = ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
         at -= (1.0 - fraction).ln() / per_second;
         if at > seconds {
@@ -87,23 +88,23 @@ mod tests {
 
     use super::{Writer, arrivals};
 
-    const MOST: usize = 256;
+    const MAX_BATCH: usize = 256;
 
     #[test]
     fn single_request_does_not_wait() {
         let writer = Writer::of(Duration::from_millis(2), 10_000.0);
-        let latency = writer.latency(&[1.0, 2.0, 3.0], MOST);
-        assert!((latency.half - 0.002).abs() < 1e-9 && (latency.most - 0.002).abs() < 1e-9, "{latency:?}");
+        let latency = writer.latency(&[1.0, 2.0, 3.0], MAX_BATCH);
+        assert!((latency.p50 - 0.002).abs() < 1e-9 && (latency.p99 - 0.002).abs() < 1e-9, "{latency:?}");
     }
 
     #[test]
     fn requests_during_a_batch_share_the_next() {
         let writer = Writer { batch: 1.0, each: 0.1 };
         // The first is written until 1.1, the next three together until 2.4.
-        let latency = writer.latency(&[0.0, 0.1, 0.2, 0.3], MOST);
-        assert!((latency.half - 2.2).abs() < 1e-9 && (latency.most - 2.3).abs() < 1e-9, "{latency:?}");
+        let latency = writer.latency(&[0.0, 0.1, 0.2, 0.3], MAX_BATCH);
+        assert!((latency.p50 - 2.2).abs() < 1e-9 && (latency.p99 - 2.3).abs() < 1e-9, "{latency:?}");
         // In pairs, they are written until 2.3 and 3.4.
-        assert!((writer.latency(&[0.0, 0.1, 0.2, 0.3], 2).most - 3.1).abs() < 1e-9);
+        assert!((writer.latency(&[0.0, 0.1, 0.2, 0.3], 2).p99 - 3.1).abs() < 1e-9);
     }
 
     #[test]
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn overload_increases_latency() {
         let writer = Writer { batch: 0.001, each: 0.001 };
-        let short = writer.latency(&arrivals(2_000.0, 1.0), MOST).most;
-        assert!(writer.latency(&arrivals(2_000.0, 4.0), MOST).most > short * 3.0);
+        let short = writer.latency(&arrivals(2_000.0, 1.0), MAX_BATCH).p99;
+        assert!(writer.latency(&arrivals(2_000.0, 4.0), MAX_BATCH).p99 > short * 3.0);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Point, Record};
 use signpost_mcp::{
-    Annotations, Handler, Http, Info, Output, Server, SessionLimits, Sessions, Structured, Tool, router,
+    Annotations, Handler, Http, Output, Server, ServerInfo, SessionLimits, Sessions, Structured, Tool, router,
 };
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
@@ -25,15 +25,15 @@ pub const MACHINES: u64 = 40_000;
 ///
 /// # Errors
 /// Returns an error if the measurement or the server fails.
-pub fn or_measure<F: Future<Output = Result<()>>>(measure: impl FnOnce() -> F) -> Result<()> {
-    or_measure_some(&[], |_| measure())
+pub fn serve_or_measure<F: Future<Output = Result<()>>>(measure: impl FnOnce() -> F) -> Result<()> {
+    serve_or_measure_selected(&[], |_| measure())
 }
 
 /// Passes the names of the selected measurements to `measure`, or serves if the arguments name a server.
 ///
 /// # Errors
 /// Returns an error if a name is unknown, or if the measurement or the server fails.
-pub fn or_measure_some<F>(names: &[&str], measure: impl FnOnce(Vec<String>) -> F) -> Result<()>
+pub fn serve_or_measure_selected<F>(names: &[&str], measure: impl FnOnce(Vec<String>) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>>,
 {
@@ -53,18 +53,20 @@ async fn serve(asked: &[String]) -> Result<()> {
         ["bare", content_type, file] => listen(bare(content_type, std::fs::read(file)?.into())?).await,
         ["program", ref settings @ ..] => program(settings, false).await,
         ["locator", ref settings @ ..] => program(settings, true).await,
-        _ => bail!("there is nothing called that to measure; stub, bare, program and locator are for itself"),
+        _ => {
+            bail!("unknown measurement; stub, bare, program and locator are reserved for the servers of a measurement")
+        }
     }
 }
 
-async fn program(settings: &[&str], has_machines: bool) -> Result<()> {
+async fn program(settings: &[&str], has_atms: bool) -> Result<()> {
     let settings = settings.iter().map(|setting| setting.split_once('=').context("a setting is KEY=VALUE"));
     let running = server::start_with(&settings.collect::<Result<Vec<_>>>()?)?;
-    if has_machines {
+    if has_atms {
         running.app.atm.catalogue.replace(machines()?);
     }
-    print!("{}", running.door.authorization);
-    println!("http://{}/", running.door.address);
+    print!("{}", running.target.authorization);
+    println!("http://{}/", running.target.address);
     std::future::pending().await
 }
 
@@ -102,17 +104,19 @@ fn machines() -> Result<Snapshot> {
 
 fn stub() -> Server<Structured> {
     let name = || "bench".to_owned();
-    Server::new(Info { name: name(), title: name(), version: "1.0.0".to_owned(), ..Info::default() }).tool(Tool {
-        name: "find",
-        title: "Find",
-        description: "Returns what was made before.",
-        input_schema: json!({ "type": "object" }),
-        output_schema: None,
-        annotations: Annotations::LOOKUP,
-        icons: Vec::new(),
-        meta: Map::new(),
-        call: Handler::Now(|found, _, _| Ok(Output::Structured(found.clone()))),
-    })
+    Server::new(ServerInfo { name: name(), title: name(), version: "1.0.0".to_owned(), ..ServerInfo::default() }).tool(
+        Tool {
+            name: "find",
+            title: "Find",
+            description: "Returns what was made before.",
+            input_schema: json!({ "type": "object" }),
+            output_schema: None,
+            annotations: Annotations::LOOKUP,
+            icons: Vec::new(),
+            meta: Map::new(),
+            call: Handler::Sync(|found, _, _| Ok(Output::Structured(found.clone()))),
+        },
+    )
 }
 
 /// Returns ten records of the size of search results.

@@ -18,7 +18,7 @@ use crate::{ask, patch, post};
 
 /// The address of a program, and a sandbox key for it.
 #[derive(Clone, Debug)]
-pub struct Door {
+pub struct ApiTarget {
     /// The listen address.
     pub address: SocketAddr,
     /// The `authorization` line of a request.
@@ -29,12 +29,12 @@ pub struct Door {
 #[derive(Debug)]
 pub struct Running {
     /// The address and the API key.
-    pub door: Door,
+    pub target: ApiTarget,
     /// The services behind its routes.
     pub app: Arc<App>,
 }
 
-impl Door {
+impl ApiTarget {
     /// Sends a POST. Returns the body of the response.
     ///
     /// # Errors
@@ -113,15 +113,15 @@ pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
 }
 
 fn run(config: Config) -> Result<Running> {
-    let (told, started) = mpsc::channel();
+    let (sender, started) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async {
             let server = HttpServer::open(config, Clock::System).await?;
             let authorization = authorization(&server.app).await?;
             let app = Arc::clone(&server.app);
-            let door = Door { address: app.listen, authorization };
-            told.send(Running { door, app }).context("nobody waits")?;
+            let target = ApiTarget { address: app.listen, authorization };
+            sender.send(Running { target, app }).context("the receiver is gone")?;
             server.run(std::future::pending()).await
         })
     });

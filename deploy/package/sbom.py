@@ -1,6 +1,6 @@
-"""Prints what the program is made of, as CycloneDX 1.5: each crate and each vendored script with version, licence and SHA-256.
+"""Prints an SBOM in CycloneDX 1.5: each crate and each vendored script with version, licence and SHA-256.
 
-What only tests, benches and other systems use is not in it. The same lock file gives the same text.
+Omits dependencies of tests, benchmarks and other platforms. The output is reproducible.
 """
 
 import csv
@@ -19,8 +19,8 @@ def read_metadata() -> dict:
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def reached_from(root: str, nodes: dict) -> dict:
-    """For each package that the program needs, at run time or to be built, which others that one needs."""
+def find_dependencies(root: str, nodes: dict) -> dict:
+    """Returns the dependencies of each package that the program needs at run time or at build time."""
     found, waiting = {}, [root]
     while waiting:
         package = waiting.pop()
@@ -45,7 +45,7 @@ def describe_crate(package: dict, checksums: dict) -> dict:
 
 
 def describe_scripts() -> list[dict]:
-    """The scripts of others that the browser wallet loads."""
+    """Returns the vendored scripts of the browser wallet."""
     with open('crates/login/assets/vendor/manifest.tsv', encoding='utf-8') as file:
         rows = [row for row in csv.reader(file, delimiter='\t') if row and not row[0].startswith('#')]
     described = {}
@@ -59,17 +59,17 @@ def main() -> None:
     metadata = read_metadata()
     with open('Cargo.lock', 'rb') as file:
         locked = tomllib.load(file)['package']
-    checksums = {(one['name'], one['version']): one.get('checksum') for one in locked}
+    checksums = {(package['name'], package['version']): package.get('checksum') for package in locked}
     packages = {package['id']: package for package in metadata['packages']}
     nodes = {node['id']: node for node in metadata['resolve']['nodes']}
     root = next(package['id'] for package in packages.values() if package['name'] == 'signpost')
-    needs = reached_from(root, nodes)
+    needs = find_dependencies(root, nodes)
     described = {package: describe_crate(packages[package], checksums) for package in needs}
     scripts = describe_scripts()
     edges = {described[package]['bom-ref']: [described[other]['bom-ref'] for other in others] for package, others in needs.items()}
     program = {**described.pop(root), 'type': 'application'}
     edges[program['bom-ref']] += [script['bom-ref'] for script in scripts]
-    components = sorted([*described.values(), *scripts], key=lambda one: one['bom-ref'])
+    components = sorted([*described.values(), *scripts], key=lambda component: component['bom-ref'])
     made = datetime.datetime.fromtimestamp(int(os.environ.get('SOURCE_DATE_EPOCH', '0')), datetime.timezone.utc)
     document = {
         'bomFormat': 'CycloneDX',

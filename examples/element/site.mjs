@@ -1,4 +1,4 @@
-// A site that keeps the login on its own page, with <signpost-login>. Node 18 or newer, no packages.
+// A site with logins on its own page, with <signpost-login>. Node 18 or newer, no packages.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,15 +6,15 @@ import { createServer } from 'node:http';
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const SIGNPOST = new URL(API).origin;
 const page = readFileSync(new URL('page.html', import.meta.url), 'utf8').replace('{SIGNPOST}', SIGNPOST).replace('{API}', API);
-// What the page may load and ask: its own site and Signpost. The element needs no inline styles and no pictures.
+// The page loads only from its own site and Signpost. The element needs no inline styles and no images.
 const policy = `default-src 'none'; script-src 'self' ${SIGNPOST}; connect-src 'self' ${SIGNPOST}; style-src 'self'; img-src data:`;
 const html = { 'content-type': 'text/html', 'cache-control': 'no-store', 'content-security-policy': policy };
-const [shown, people] = [new Map(), new Map()]; // sessions shown, by browser; who is logged in. A real site has a database
+const [shown, logins] = [new Map(), new Map()]; // session IDs by browser, user IDs by cookie; a real site has a database
 const random = () => randomBytes(32).toString('base64url');
 const [host, secure] = SITE.startsWith('https:') ? ['__Host-', '; Secure'] : ['', '']; // no other host can set __Host- cookies
 function cookie(request, name) {
   const all = [...(request.headers.cookie ?? '').matchAll(new RegExp(`(?:^|; )${host}${name}=([^;]+)`, 'g'))];
-  return all.length === 1 ? all[0][1] : undefined; // of two with one name, somebody else has set one
+  return all.length === 1 ? all[0][1] : undefined; // a duplicate may be from an attacker
 }
 const set = (name, value) => ({ 'set-cookie': `${host}${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}` });
 async function api(path, body) {
@@ -22,25 +22,25 @@ async function api(path, body) {
   const reply = await fetch(API + path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
   return reply.json();
 }
-/** What the element asks for: a session, which is this browser's from now on. */
+/** Creates the session that the element requests, and binds it to this browser. */
 async function open(request, mode) {
   const session = await api('/sessions', { domain: DOMAIN, mode, confirm: 'code' });
   const browser = random();
   shown.set(browser, session.id);
   return [200, { 'content-type': 'application/json', ...set('site_browser', browser) }, JSON.stringify(session)];
 }
-/** Where the page goes when the element says that a wallet has answered: only the server knows whose it is. */
-async function comeIn(request) {
+/** Logs in the browser after the element reports an answer: only this server can read the user. */
+async function complete(request) {
   const browser = cookie(request, 'site_browser');
   const session = shown.has(browser) ? await api(`/sessions/${shown.get(browser)}`) : {};
   if (session.status !== 'authenticated') return [303, { location: '/' }];
   shown.delete(browser);
-  const value = random(); // never the one from before the login
-  people.set(value, session.user.id);
+  const value = random(); // a new value prevents session fixation
+  logins.set(value, session.user.id);
   return [303, { location: '/', ...set('site_login', value) }];
 }
 function home(request, mode) {
-  const user = people.get(cookie(request, 'site_login'));
+  const user = logins.get(cookie(request, 'site_login'));
   if (user) return [200, html, `<!doctype html><title>Home</title>You are <b id="user">${user}</b>.`];
   return [200, html, page.replace('{MODE}', mode)];
 }
@@ -50,8 +50,8 @@ const script = "addEventListener('signpost-login', () => location.assign('/in'))
 const routes = {
   'GET /': (request) => home(request, 'login'), 'GET /register': (request) => home(request, 'register'),
   'POST /login': (request) => open(request, 'login'), 'POST /register': (request) => open(request, 'register'),
-  'GET /in': comeIn, 'GET /site.js': file('text/javascript', script), 'GET /site.css': file('text/css', style),
-  'POST /events': () => [204], // this site asks, and needs no events
+  'GET /in': complete, 'GET /site.js': file('text/javascript', script), 'GET /site.css': file('text/css', style),
+  'POST /events': () => [204], // this site polls, and needs no events
 };
 createServer((request, response) => {
   const route = routes[`${request.method} ${request.url}`] ?? (() => [404]);

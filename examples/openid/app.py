@@ -1,4 +1,4 @@
-"""An application whose people log in by OpenID Connect: Flask and Authlib. `python app.py`, beside client.json."""
+"""An application with logins by OpenID Connect: Flask and Authlib. Run `python app.py` next to client.json."""
 import json, os, secrets
 from html import escape
 from urllib.parse import urlencode
@@ -35,9 +35,9 @@ def come_back():
     try:
         tokens = signpost.authorize_access_token()  # checks state, PKCE, and the ID token with its nonce
     except OAuthError as error:
-        return escape(f"Nobody was logged in: {error.description or error.error}"), 403
+        return escape(f"The login failed: {error.description or error.error}"), 403
     user = tokens["userinfo"]  # the claims of the ID token
-    session.clear()  # nothing from before the login
+    session.clear()  # prevents session fixation
     session["user"], session["id_token"] = {"sub": user["sub"], "name": user["name"]}, tokens["id_token"]
     return redirect("/")
 @app.get("/logout")

@@ -165,7 +165,7 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 		return nil, c.misuse
 	}
 	if strings.ContainsFunc(c.key()+k.idempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, invalidArgument("the API key or the idempotency key contains a line end, or what is no ASCII")
+		return nil, invalidArgument("the API key or the idempotency key contains a line end or a non-ASCII character")
 	}
 	var body []byte
 	if k.body != nil {
@@ -291,7 +291,7 @@ func (c *Client) retryAfter(text string) time.Duration {
 }
 
 func (r *reply) unexpected(why string, cause error) *Error {
-	message := "the reply with status " + strconv.Itoa(r.status) + " is not what was promised: " + why
+	message := "the reply with status " + strconv.Itoa(r.status) + " does not match the API: " + why
 	return &Error{
 		Code: "invalid_response", Message: message, Status: r.status,
 		RequestID: r.header.Get("X-Request-Id"), cause: cause,

@@ -57,7 +57,7 @@ func TestClientPassesTheVectors(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			port, ok := ports[c.Name]
 			if !ok {
-				t.Fatal("nobody plays this case")
+				t.Fatal("unknown case")
 			}
 			playCase(t, c, vectors.Key, fmt.Sprintf("http://127.0.0.1:%d", port))
 		})
@@ -522,7 +522,7 @@ func TestOneShotRequestUsesANewConnection(t *testing.T) {
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	server.Close()
-	mustEqual(t, "one for all that is repeated, one for each of the others", opened, 4)
+	mustEqual(t, "one for all retries, and one for each other call", opened, 4)
 }
 
 func TestQRCodeRejectsAProxyPage(t *testing.T) {

@@ -32,7 +32,7 @@ func ExampleSessions_Create() {
 	session, err := client.Sessions.Create(context.Background(), signpost.SessionParams{Domain: "localhost"})
 	fmt.Println(session.ID, session.QRData, err)
 	// Output:
-	// signpost: invalid_argument: the API key or the idempotency key contains a line end, or what is no ASCII
+	// signpost: invalid_argument: the API key or the idempotency key contains a line end or a non-ASCII character
 	// sess_1 svc://auth?v=1 <nil>
 }
 

@@ -43,7 +43,7 @@ type LoginOptions struct {
 	// OnEvent processes an event. After an error the event is delivered again; after success SeenEvents prevents a repetition.
 	OnEvent func(ctx context.Context, event *Event) error
 	// CurrentUser returns the ID of the logged-in user, or "". With it, <path>/link adds a key to the account. It is called
-	// again when the browser returns: a link completes only if the user who started it is still logged in.
+	// again when the browser returns: a link completes only if its user is still logged in.
 	CurrentUser func(r *http.Request) string
 	// FailedPath is the target after a failed login, with ?login_error=. Default: /.
 	FailedPath string
@@ -161,7 +161,7 @@ func (h *LoginHandler) start(mode string) http.HandlerFunc {
 	}
 }
 
-// user returns the ID of the user who is logged in at the site, or "".
+// user returns the ID of the user logged in at the site, or "".
 func (h *LoginHandler) user(r *http.Request) string {
 	if h.currentUser == nil {
 		return ""
@@ -262,7 +262,7 @@ type state struct {
 	expires int64
 	mode    string
 	next    string
-	user    string // The user who started a link; empty for other modes.
+	user    string // The user of a link; empty for other modes.
 }
 
 func (h *LoginHandler) stateMAC(id, text string) string {

@@ -174,7 +174,7 @@ func TestInvalidOptionsPanic(t *testing.T) {
 				err, _ := recover().(error)
 				var failure *Error
 				if !errors.As(err, &failure) || failure.Code != "invalid_argument" && failure.Code != "invalid_secret" {
-					t.Error("no panic that says why:", err)
+					t.Error("no panic with a reason:", err)
 				}
 			}()
 			NewLogin(New("key"), loginOptions(change))
@@ -235,7 +235,7 @@ func TestLoginLimitsItsRetryDelay(t *testing.T) {
 	NewLogin(client, loginOptions(nil)).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/signpost/login", nil))
 	mustEqual(t, "the login", []int{recorder.Code, asked}, []int{500, 1})
 	_, _ = client.Sessions.Get(t.Context(), "sess_1")
-	mustEqual(t, "the client alone", asked, 4)
+	mustEqual(t, "only the client", asked, 4)
 }
 
 func TestStartDeletesOnlyItsOwnCookies(t *testing.T) {
@@ -248,7 +248,7 @@ func TestStartDeletesOnlyItsOwnCookies(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	handler.setState(recorder, request, "sess_1", state{"secret", 9, ModeLogin, "/", ""})
 	cookies := recorder.Header().Values("Set-Cookie")
-	mustEqual(t, "the new one, and three that are cleared", len(cookies), 4)
+	mustEqual(t, "a new cookie, and three deletions", len(cookies), 4)
 	for at, cookie := range cookies[1:] {
 		mustEqual(t, "cleared", cookie, handler.cookie(handler.cookieName("signpost", fmt.Sprint(at)), "", "0"))
 	}

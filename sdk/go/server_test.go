@@ -157,7 +157,7 @@ func TestServerAPI(t *testing.T) {
 	refreshed, err := client.Sessions.Refresh(ctx, session.ID)
 	must(err)
 	if refreshed.Challenge == session.Challenge {
-		t.Error("the challenge is the old one")
+		t.Error("the challenge did not change")
 	}
 	pending, err := client.Sessions.Wait(ctx, session.ID, WaitAtMost(time.Millisecond))
 	must(err)

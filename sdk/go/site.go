@@ -27,7 +27,7 @@ const (
 )
 
 // SeenEvents records the processed events, so that a repeated delivery has no second effect. Use your own store if several
-// processes receive events, or if the record must survive a restart. Two processes may still process one event
+// processes receive events, or if the record must survive a restart. Two processes may still process an event
 // concurrently: if that matters, process and record the event in one transaction, in OnEvent.
 type SeenEvents interface {
 	// Has reports whether an event was processed.
@@ -190,7 +190,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	}
 	if len(body) == 0 && r.ContentLength > 0 {
 		err := &Error{Code: "parsed_body", Message: "something has read the body already: mount this handler in front " +
-			"of it, or let it put the bytes back with r.Body = io.NopCloser(bytes.NewReader(body))"}
+			"of it, or let it restore the body with r.Body = io.NopCloser(bytes.NewReader(body))"}
 		slog.ErrorContext(r.Context(), "an event or an answer cannot be read", "error", err)
 		writeError(w, http.StatusInternalServerError, err.Error())
 		return nil, false
@@ -224,7 +224,7 @@ func (s *site) receive(w http.ResponseWriter, r *http.Request, body []byte) {
 			return
 		}
 		if err != nil {
-			slog.ErrorContext(r.Context(), "an event could not be handled; it comes again", "event", event.Identity(), "error", err)
+			slog.ErrorContext(r.Context(), "an event could not be handled and will be sent again", "event", event.Identity(), "error", err)
 			writeError(w, http.StatusInternalServerError, "the event could not be handled: send it again")
 			return
 		}

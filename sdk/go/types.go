@@ -269,7 +269,7 @@ type Credential struct {
 	LastUsedAt time.Time `json:"last_used_at,omitzero"`
 }
 
-// Delivery is an event for one URL. State is pending, delivered or failed.
+// Delivery is an event for a URL. State is pending, delivered or failed.
 type Delivery struct {
 	ID                 string    `json:"id"`
 	DomainID           string    `json:"domain_id"`

@@ -262,7 +262,7 @@ func TestLocatorTypesMatchTheTools(t *testing.T) {
 		}
 		if in != nil {
 			c := &comparison{seen: map[string]bool{}}
-			// Both or neither: Position is one pointer.
+			// Both or neither: Position is a single pointer.
 			tool.InputSchema.Required = append(tool.InputSchema.Required, "lat", "lon")
 			c.compare(tool.Name, tool.InputSchema, reflect.TypeOf(in))
 			for _, wrong := range c.wrong {

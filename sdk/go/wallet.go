@@ -313,7 +313,7 @@ func (h *WalletHandler) accept(ctx context.Context, mode string, body []byte) er
 			return &refusal{status: http.StatusConflict, message: "a user with this public key exists: log in instead"}
 		}
 		if err == nil && user == "" {
-			err = errors.New("CreateUser gave no user")
+			err = errors.New("CreateUser returned no user")
 		}
 		if err != nil {
 			return err

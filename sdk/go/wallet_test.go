@@ -52,7 +52,7 @@ type receiverCase struct {
 func (c receiverCase) unsupported() string {
 	switch {
 	case c.Held.AllowedSources != nil:
-		return "which addresses events come from is for a firewall to say"
+		return "the SDK does not restrict source addresses; use a firewall"
 	}
 	return ""
 }
@@ -132,7 +132,7 @@ func (failing) Complete(context.Context, string) (bool, error) { return false, e
 func (failing) Has(context.Context, string) (bool, error)      { return false, errors.New("away") }
 func (failing) Add(context.Context, string) error              { return errors.New("away") }
 
-const shownTo = "what-the-cookie-of-this-browser-holds"
+const shownTo = "the-cookie-value-of-this-browser"
 
 func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
 	sessions := map[string]*Code{}
@@ -176,7 +176,7 @@ func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
 	mustEqual(t, "status", recorder.Code, c.Expect.Status)
 	for _, session := range c.Held.Sessions {
 		if session.State != "pending" && asked > 0 {
-			t.Error("the service was asked about a code that waits for no answer")
+			t.Error("the service was polled for a code that is not pending")
 		}
 	}
 	if c.Expect.RetryAfter > 0 {
@@ -398,7 +398,7 @@ func TestUserExistenceRequiresAValidSignature(t *testing.T) {
 				FindUser: func(context.Context, string) (string, error) {
 					return map[string]string{ModeRegister: "somebody"}[mode], nil
 				},
-				CreateUser: func(context.Context, string, Device) (string, error) { return "", errors.New("nobody is created here") },
+				CreateUser: func(context.Context, string, Device) (string, error) { return "", errors.New("user creation is disabled") },
 			})
 			challenge := "svc:login:example.com:1699999990:AQEBAQEBAQEBAQEBAQEBAQ"
 			_ = handler.codes.Save(t.Context(), Code{SID: "sess_1", Challenge: challenge, Mode: mode, ExpiresAt: time.Now().Add(time.Minute)})

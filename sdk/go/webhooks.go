@@ -163,7 +163,7 @@ func authenticate(body []byte, header http.Header, secrets []string, keys [][]by
 		matches = matches || hmac.Equal([]byte(made), []byte(signature)) || hmac.Equal([]byte(made), []byte(next))
 	}
 	if !matches {
-		return refuse("mismatch", "X-Svc-Signature does not match: verify the raw body, as it came, with the secret of this domain")
+		return refuse("mismatch", "X-Svc-Signature does not match: verify the unmodified raw body with the secret of this domain")
 	}
 	timestamp, hasTime := headerValue(header, "webhook-timestamp")
 	var seconds int64
@@ -209,9 +209,9 @@ func standardKeys(secrets []string) ([][]byte, error) {
 		key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		switch {
 		case strings.TrimSpace(secret) != secret:
-			return refuse("this one begins or ends with a line end or a space; trim it where you read it")
+			return refuse("the given secret begins or ends with a line end or a space; trim it")
 		case !ok || err != nil || strings.ContainsAny(encoded, "\r\n") || len(key) < 24 || len(key) > 64:
-			return refuse("this one is something else")
+			return refuse("the given secret has another format")
 		}
 		keys = append(keys, key)
 	}

@@ -170,10 +170,10 @@ func TestEventEndpointPassesTheVectors(t *testing.T) {
 				said := serve(t, handler, request, step.Status)
 				mustEqual(t, "acts", acts, step.Acts)
 				if text, _ := said["status"].(string); text != step.Says {
-					t.Errorf("says %v, wanted %q", said, step.Says)
+					t.Errorf("got %v, want %q", said, step.Says)
 				}
 				if text, _ := said["error"].(string); step.Says == "" && text == "" {
-					t.Errorf("says %v, and not why", said)
+					t.Errorf("got %v, want an error", said)
 				}
 			}
 		})
@@ -273,10 +273,10 @@ func TestConcurrentDeliveryIsDeferred(t *testing.T) {
 		case status := <-slow:
 			t.Fatal("nothing acted", status)
 		}
-		meanwhile := deliver()
-		mustEqual(t, "meanwhile", []any{meanwhile.Code, meanwhile.Header().Get("Retry-After")}, []any{503, "5"})
+		concurrent := deliver()
+		mustEqual(t, "concurrent", []any{concurrent.Code, concurrent.Header().Get("Retry-After")}, []any{503, "5"})
 		failure <- c.failure
-		mustEqual(t, "the slow one", <-slow, c.status)
+		mustEqual(t, "the slow request", <-slow, c.status)
 	}
 	mustEqual(t, "afterwards", strings.TrimSpace(deliver().Body.String()), `{"status":"received before"}`)
 }
@@ -317,5 +317,5 @@ func TestEventMemoryIsBounded(t *testing.T) {
 		_ = seen.Add(t.Context(), strings.Repeat("x", at+1))
 	}
 	mustEqual(t, "entries", []int{len(seen.order), len(seen.known)}, []int{maxRemember, maxRemember})
-	mustEqual(t, "forgotten", knows("first"), false)
+	mustEqual(t, "evicted", knows("first"), false)
 }

@@ -36,7 +36,7 @@ if [ "${1:-}" = --newest ]; then
   shift
   need_program
   newest="$(newest)"
-  [ -n "$newest" ] || { echo "There is no Python 3.12 or newer here." >&2; exit 1; }
+  [ -n "$newest" ] || { echo "Python 3.12 or newer is not installed." >&2; exit 1; }
   install venv-newest "$newest"
   "$newest" --version
   exec timeout 600 venv-newest/bin/pytest "$@"
@@ -55,7 +55,7 @@ timeout 600 venv/bin/pytest "$@"
 rm -rf dist
 venv/bin/python -m build --no-isolation --outdir dist . >build.log 2>&1 || { cat build.log; exit 1; }
 if tar -tzf dist/*.tar.gz | grep -E '/(venv|venv-newest|tests|examples|recipes)/'; then
-  echo "The package contains what belongs to its tests." >&2; exit 1
+  echo "The package contains files of its tests." >&2; exit 1
 fi
 venv/bin/twine check --strict dist/*
 venv/bin/check-wheel-contents dist/*.whl

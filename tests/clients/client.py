@@ -45,7 +45,7 @@ async def main(kind, path, url):
     async with connected(kind, path, url) as (client, revision):
         tools = await client.list_tools()
         found = await client.call_tool("find_nearest_bitcoin_atm", {"location": "Miami, FL", "limit": 3})
-        told = {
+        result = {
             "revision": revision,
             "tools": [tool.name for tool in getattr(tools, "tools", tools)],
             "text": found.content[0].text,
@@ -53,7 +53,7 @@ async def main(kind, path, url):
             "no_such_atm": await refusal(client, "get_atm_details", {"atmId": 999999999}),
             "no_such_tool": await refusal(client, "no_such_tool", {}),
         }
-    print(json.dumps(told))
+    print(json.dumps(result))
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -50,7 +50,7 @@ test(`the example server passes ${NEWEST}`, { timeout }, async () => {
 });
 
 test('the example server passes 2025-11-25 without sessions', { timeout }, async () => {
-  // The server sends the client a request during a call, and the answer comes in another request: only a session connects
+  // The server sends the client a request during a call, and the answer arrives in another request: only a session connects
   // the two. Since 2026-07-28, the client sends its answer with the call.
   const needASession = ['elicitation-sep1034-defaults', 'elicitation-sep1330-enums', 'tools-call-elicitation', 'tools-call-sampling'];
   const failed = await checks(['FAILURE'], '--url', local(everything.mcp), '--requirements', '2025-11-25');

@@ -43,7 +43,7 @@ for (const [name, listed, isConnected] of [
   ['claude', ['mcp', 'list'], ({ stdout }) => /^signpost: .*✔ Connected/m.test(stdout)],
   // It lists on standard error.
   ['gemini', ['mcp', 'list'], ({ stdout, stderr }) => /signpost: .* - Connected/m.test(stdout + stderr)],
-  ['codex', ['mcp', 'list', '--json'], ({ stdout }) => JSON.parse(stdout).some((one) => one.name === 'signpost' && one.enabled)],
+  ['codex', ['mcp', 'list', '--json'], ({ stdout }) => JSON.parse(stdout).some((server) => server.name === 'signpost' && server.enabled)],
 ]) {
   for (const how of ['program', 'address']) {
     test(`${name} shows the ${how}`, { timeout }, async () => {

@@ -34,7 +34,7 @@ async function arrive(mode) {
   assert.equal(login.state, 'waiting');
   login.link = attribute(login.html, 'rel="signpost-lightning"', 'href');
   assert.match(login.link, /^lightning:lnurl1[a-z0-9]+$/);
-  // What the QR code contains.
+  // The content of the QR code.
   login.code = login.link.replace('lightning:', '').toUpperCase();
   return login;
 }
@@ -58,7 +58,7 @@ function attribute(html, other, name) {
 /** Returns the browser to the site; returns the session as the site sees it. */
 async function comeBack(login) {
   const path = `/sessions/${login.session.id}`;
-  assert.equal((await server.ask('GET', path)).status, 'pending', 'nothing is known before the browser is back');
+  assert.equal((await server.ask('GET', path)).status, 'pending', 'the session is pending until the browser returns');
   await look(login);
   assert.equal(login.state, 'done');
   const back = new URL(attribute(login.html, 'id="continue"', 'href'));
@@ -67,7 +67,7 @@ async function comeBack(login) {
   return server.ask('GET', path);
 }
 
-/** Registers and logs in with a wallet, and checks that both are one user, with this key. */
+/** Registers and logs in with a wallet, and checks that both have the same user and this key. */
 async function check(method, answer) {
   const people = [];
   for (const mode of ['register', 'login']) {
@@ -82,8 +82,8 @@ async function check(method, answer) {
   assert.match(people[0], /^usr_/);
   assert.equal(people[1], people[0]);
   const { users } = await server.ask('GET', `/domains/${domain.id}/users`);
-  const user = users.find((one) => one.id === people[0]);
-  assert.deepEqual(user.credentials.map((one) => one.kind), [method === 'lightning' ? 'lightning' : 'wallet']);
+  const user = users.find((user) => user.id === people[0]);
+  assert.deepEqual(user.credentials.map((credential) => credential.kind), [method === 'lightning' ? 'lightning' : 'wallet']);
 }
 
 /** Requests the URL with the wallet's parameters; the reply must be a login's. */
@@ -133,9 +133,9 @@ for (const [name, answer] of Object.entries(KEEPERS)) {
   test(name, { timeout }, async () => {
     const seed = randomBytes(32).toString('hex');
     await check('lightning', async ({ code }) => {
-      const told = JSON.parse((await answer(code, seed)).stdout);
-      assert.deepEqual([told.host, told.status], ['localhost', 'OK']);
-      return told.key;
+      const result = JSON.parse((await answer(code, seed)).stdout);
+      assert.deepEqual([result.host, result.status], ['localhost', 'OK']);
+      return result.key;
     });
   });
 }
@@ -143,16 +143,16 @@ for (const [name, answer] of Object.entries(KEEPERS)) {
 test('the command-line wallet, as a Lightning wallet', { timeout }, async () => {
   await server.command('wallet', 'new');
   await check('lightning', async ({ link }) => {
-    const told = await server.command('wallet', 'lnurl', link, '--yes');
-    assert.deepEqual([told.host, told.status], [new URL(server.origin).host, 'OK']);
-    return told.public_key;
+    const result = await server.command('wallet', 'lnurl', link, '--yes');
+    assert.deepEqual([result.host, result.status], [new URL(server.origin).host, 'OK']);
+    return result.public_key;
   });
   // Another wallet with the seed is the account's owner.
   const seed = readFileSync(join(server.folder, 'data', 'wallet.key'), 'utf8').trim();
   const known = await server.command('wallet', 'lnurl', (await arrive('login')).link, '--yes');
   for (const answer of Object.values(KEEPERS)) {
-    const told = JSON.parse((await answer((await arrive('login')).code, seed)).stdout);
-    assert.deepEqual([told.status, told.key], ['OK', known.public_key]);
+    const result = JSON.parse((await answer((await arrive('login')).code, seed)).stdout);
+    assert.deepEqual([result.status, result.key], ['OK', known.public_key]);
   }
 });
 
@@ -160,8 +160,8 @@ test('the command-line wallet, with the number', { timeout }, async () => {
   await check('scan', async ({ html }) => {
     const code = attribute(html, 'rel="signpost-code"', 'href');
     const number = /<output [^>]*id="number"[^>]*>(\d+)<\/output>/.exec(html)[1];
-    const told = await server.command('wallet', 'scan', code, '--yes', '--confirm-code', number);
-    return told.public_key;
+    const result = await server.command('wallet', 'scan', code, '--yes', '--confirm-code', number);
+    return result.public_key;
   });
 });
 
@@ -172,9 +172,9 @@ test('a wallet shows the error for an unknown key', { timeout }, async () => {
   url.searchParams.set('sig', sign(url.searchParams.get('k1')).toString('hex'));
   url.searchParams.set('key', key);
   const reply = await fetch(url);
-  const told = await reply.json();
-  assert.deepEqual([reply.status, told.status], [200, 'ERROR']);
-  assert.ok(told.reason.length <= 90 && /new code/.test(told.reason), told.reason);
+  const body = await reply.json();
+  assert.deepEqual([reply.status, body.status], [200, 'ERROR']);
+  assert.ok(body.reason.length <= 90 && /new code/.test(body.reason), body.reason);
   await look(login);
   assert.equal(login.state, 'create');
 });

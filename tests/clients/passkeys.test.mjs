@@ -73,8 +73,8 @@ class Passkey {
   }
 
   clientData(type, challenge, lies) {
-    const told = { type, challenge: b64(challenge), origin: ORIGIN, crossOrigin: false, ...lies.clientData };
-    return Buffer.from((lies.text ?? String)(JSON.stringify(told)));
+    const clientData = { type, challenge: b64(challenge), origin: ORIGIN, crossOrigin: false, ...lies.clientData };
+    return Buffer.from((lies.text ?? String)(JSON.stringify(clientData)));
   }
 
   data(flags, attested, lies) {
@@ -141,8 +141,8 @@ test('both reject each lie', async () => {
     'a frame': { clientData: { crossOrigin: true } },
     'a page above': { clientData: { topOrigin: 'https://evil.test' } },
     'another relying party': { rpId: 'evil.test' },
-    'nobody there': { flags: UP },
-    'nobody verified': { flags: UV },
+    'user not present': { flags: UP },
+    'user not verified': { flags: UV },
     'backed up though it cannot be': { flags: BS },
     'something behind': { behind: Buffer.from([0]) },
     'extensions that are not there': { flags: ED },
@@ -168,9 +168,9 @@ test('both reject each lie', async () => {
     const asked = { challenge, response: passkey.get(challenge, lie), publicKey: passkey.publicKey };
     assert.equal((await compare(name, asked)).refusal === null, name === 'extensions', name);
   }
-  const [one, other] = [new Passkey('ec'), new Passkey('ec')];
+  const [passkey, other] = [new Passkey('ec'), new Passkey('ec')];
   const challenge = randomBytes(32);
-  const asked = { challenge, response: one.get(challenge), publicKey: other.publicKey };
+  const asked = { challenge, response: passkey.get(challenge), publicKey: other.publicKey };
   assert.deepEqual(await compare('another key', asked), { refusal: 'signature', accepted: false });
 });
 

@@ -77,7 +77,7 @@ export async function useEverything(client, mode = 'remote') {
   await assert.rejects(call('no_such_tool', {}), { code: -32602 });
 
   const read = async (uri) => JSON.parse((await client.readResource({ uri })).contents[0].text);
-  assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), ['signpost://coverage', 'ui://signpost/atms-v1.html']);
+  assert.deepEqual((await client.listResources()).resources.map((resource) => resource.uri), ['signpost://coverage', 'ui://signpost/atms-v1.html']);
   assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 2);
   const coverage = await read('signpost://coverage');
   assert.ok(coverage.machines > 100);

@@ -31,8 +31,8 @@ test('the Inspector shows the cards and their permissions', { timeout }, async (
     hasApp: true, resourceUri: 'ui://signpost/atms-v1.html', visibility: ['model', 'app'], csp: { connectDomains: [], resourceDomains: [] },
     permissions: {}, prefersBorder: true, resourceMimeType: 'text/html;profile=mcp-app',
   };
-  const told = stdout.trim().split('\n').map((line) => JSON.parse(line));
-  assert.deepEqual(told, TOOLS.map((toolName) => ({ toolName, ...(toolName === 'get_atm_details' ? { hasApp: false } : app) })));
+  const permissions = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(permissions, TOOLS.map((toolName) => ({ toolName, ...(toolName === 'get_atm_details' ? { hasApp: false } : app) })));
 });
 
 for (const [path, transport] of [['mcp', 'http-only'], ['sse', 'sse-only']]) {

@@ -14,11 +14,11 @@ for (const [client, path, revision] of [
 ]) {
   test(`python ${client} over /${path}`, { timeout: 60_000 }, async () => {
     const { stdout } = await run('venv/bin/python', ['client.py', client, path, running[path]]);
-    const told = JSON.parse(stdout);
-    assert.equal(told.revision, revision);
-    assert.deepEqual(told.tools, TOOLS);
-    checkFound({ content: [{ text: told.text }], structuredContent: told.structured });
-    assert.match(told.no_such_atm, /^no Bitcoin ATM has the id 999999999/);
-    assert.match(told.no_such_tool, /there is no tool "no_such_tool"/);
+    const result = JSON.parse(stdout);
+    assert.equal(result.revision, revision);
+    assert.deepEqual(result.tools, TOOLS);
+    checkFound({ content: [{ text: result.text }], structuredContent: result.structured });
+    assert.match(result.no_such_atm, /^no Bitcoin ATM has the id 999999999/);
+    assert.match(result.no_such_tool, /there is no tool "no_such_tool"/);
   });
 }

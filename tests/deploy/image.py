@@ -31,15 +31,15 @@ def check_manifests(folder: str) -> None:
 
 def check_health(program: str, folder: str) -> None:
     check = json.loads(re.search(r'^HEALTHCHECK .* CMD (\[.*\])$', TEXT, re.M).group(1))
-    asked = lambda port: subprocess.run([part.replace('8080', str(port)) for part in check], stderr=subprocess.DEVNULL).returncode
+    status = lambda port: subprocess.run([part.replace('8080', str(port)) for part in check], stderr=subprocess.DEVNULL).returncode
     serve = [program, 'serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', folder]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
         try:
             port = json.loads(server.stdout.readline())['listen'].rsplit(':')[-1]
-            assert asked(port) == 0, 'the health check does not know a server that runs'
+            assert status(port) == 0, 'the health check fails for a running server'
         finally:
             server.terminate()
-    assert asked(port) != 0, 'the health check takes none for a server'
+    assert status(port) != 0, 'the health check passes without a server'
 
 
 for copied in commands('COPY'):

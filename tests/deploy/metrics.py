@@ -18,8 +18,8 @@ DOCS = '../../docs/operate.md'
 LATER = {'signpost_sessions', 'signpost_delivery_attempts'}
 
 
-def told(program: str) -> set[str]:
-    """Returns the metric names of a server that answered one request."""
+def exported(program: str) -> set[str]:
+    """Returns the metric names of a server after a request."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ['serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', folder]
         env = {**os.environ, 'SIGNPOST_METRICS_LISTEN': '127.0.0.1:0'}
@@ -44,15 +44,15 @@ docs = open(DOCS).read().split('## Monitoring')[1].split('\n## ')[0]
 groups = yaml.safe_load(open(RULES))['groups']
 rules = [rule for group in groups for rule in group['rules']]
 panels = json.load(open(DASHBOARD))['panels']
-asked = families(' '.join(rule['expr'] for rule in rules))
+alerting = families(' '.join(rule['expr'] for rule in rules))
 shown = families(' '.join(target['expr'] for panel in panels for target in panel['targets']))
-known = told(sys.argv[1])
+known = exported(sys.argv[1])
 documented = families(docs)
 assert known <= documented <= known | LATER, (known ^ documented)
-assert asked <= documented and shown <= documented, (asked | shown) - documented
+assert alerting <= documented and shown <= documented, (alerting | shown) - documented
 assert documented <= shown, f'not on the dashboard: {documented - shown}'
 assert len({panel['id'] for panel in panels}) == len(panels)
 for rule in rules:
-    assert f"| `{rule['alert']}` |" in docs, f"docs/operate.md says nothing of {rule['alert']}"
+    assert f"| `{rule['alert']}` |" in docs, f"docs/operate.md does not describe {rule['alert']}"
 for name in re.findall(r'^\| `(Signpost\w+)` \|', docs, re.M):
-    assert name in {rule['alert'] for rule in rules}, f'{name} is no alert'
+    assert name in {rule['alert'] for rule in rules}, f'{name} is not an alert'

@@ -21,17 +21,17 @@ for name, service in services.items():
         assert volume.split(':')[0] in volumes, volume
 # Imported data is persistent, and servers start only on a migrated database.
 servers = [service for name, service in services.items() if name.startswith('signpost-')]
-assert len(servers) > 1 and all('places:/data' in one['volumes'] for one in servers)
-assert all(one['depends_on']['migrate']['condition'] == 'service_completed_successfully' for one in servers)
+assert len(servers) > 1 and all('places:/data' in server['volumes'] for server in servers)
+assert all(server['depends_on']['migrate']['condition'] == 'service_completed_successfully' for server in servers)
 assert services['migrate']['command'] == ['migrate'] and services['migrate']['restart'] == 'no'
 assert 'migrate' not in services['migrate']['depends_on']
 keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.default.toml').read(), re.M))
 for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'kubernetes/migrate.yaml', 'signpost.service', 'Dockerfile']:
     for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
-        assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
+        assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is not a setting'
 # Otherwise a service named signpost sets SIGNPOST_PORT and similar variables in every pod of the namespace.
 files = ['signpost', 'migrate']
-manifests = [one for file in files for one in yaml.safe_load_all(open(f'../../deploy/kubernetes/{file}.yaml'))]
+manifests = [manifest for file in files for manifest in yaml.safe_load_all(open(f'../../deploy/kubernetes/{file}.yaml'))]
 by_kind = {manifest['kind']: manifest['spec'] for manifest in manifests}
 deployment, job, budget = (by_kind[kind] for kind in ['Deployment', 'Job', 'PodDisruptionBudget'])
 pods = [owner['template']['spec'] for owner in (deployment, job)]
@@ -48,11 +48,11 @@ assert deployment['strategy']['rollingUpdate']['maxUnavailable'] == 0 and deploy
 assert budget['selector'] == deployment['selector'] and by_kind['Service']['selector'].items() <= deployment['selector']['matchLabels'].items()
 ports = {port['name'] for port in by_kind['Service']['ports']}
 backends = [path['backend']['service'] for rule in by_kind['Ingress']['rules'] for path in rule['http']['paths']]
-assert backends and all(one['name'] == 'signpost' and one['port']['name'] in ports for one in backends)
+assert backends and all(backend['name'] == 'signpost' and backend['port']['name'] in ports for backend in backends)
 hosts = {rule['host'] for rule in by_kind['Ingress']['rules']}
-settings = {one['name']: one.get('value') for one in pods[0]['containers'][0]['env']}
+settings = {variable['name']: variable.get('value') for variable in pods[0]['containers'][0]['env']}
 assert {f'https://{host}' for host in hosts} == {settings['SIGNPOST_PUBLIC_URL']}
-assert hosts == {host for one in by_kind['Ingress']['tls'] for host in one['hosts']}
+assert hosts == {host for tls in by_kind['Ingress']['tls'] for host in tls['hosts']}
 CHECK
 venv/bin/python traefik.py
 # Only promtool, without the server that Debian would start.
@@ -69,10 +69,10 @@ venv/bin/python metrics.py "$program"
 venv/bin/python image.py "$program"
 if command -v systemd-analyze >/dev/null 2>&1; then
   # The program is not installed at the path of the unit; only this warning is allowed.
-  said="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
-  [ -z "$said" ] || { echo "$said" >&2; exit 1; }
+  output="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
+  [ -z "$output" ] || { echo "$output" >&2; exit 1; }
   # systemd's exposure score of the service is at most 1.5 of 10.
-  said="$(systemd-analyze security --offline=true --threshold=15 --no-pager ../../deploy/signpost.service 2>&1)" ||
-    { echo "$said" | grep -v '✓' >&2; exit 1; }
+  output="$(systemd-analyze security --offline=true --threshold=15 --no-pager ../../deploy/signpost.service 2>&1)" ||
+    { echo "$output" | grep -v '✓' >&2; exit 1; }
 fi
-echo "deploy/: image, manifests, compose file, alerts, dashboard and unit are what they should be"
+echo "deploy/: image, manifests, compose file, alerts, dashboard and unit are valid"

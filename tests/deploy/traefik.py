@@ -17,26 +17,28 @@ for name, router in ROUTERS.items():
     used['middlewares'] |= set(router.get('middlewares', []))
 assert used == {'middlewares': set(MIDDLEWARES), 'services': set(SERVICES)}, used
 
-(names, forget), = [(name, one['headers']) for name, one in MIDDLEWARES.items() if 'headers' in one]
-(asks, question), = [(name, one['forwardAuth']) for name, one in MIDDLEWARES.items() if 'forwardAuth' in one]
-assert set(MIDDLEWARES) == {names, asks} and all(len(one) == 1 for one in MIDDLEWARES.values()), MIDDLEWARES
-removed = forget['customRequestHeaders']
-assert set(forget) == {'customRequestHeaders'} and set(removed.values()) == {''}, forget
+(remover, removal), = [(name, options['headers']) for name, options in MIDDLEWARES.items() if 'headers' in options]
+(checker, check), = [
+    (name, options['forwardAuth']) for name, options in MIDDLEWARES.items() if 'forwardAuth' in options]
+assert set(MIDDLEWARES) == {remover, checker}, MIDDLEWARES
+assert all(len(options) == 1 for options in MIDDLEWARES.values()), MIDDLEWARES
+removed = removal['customRequestHeaders']
+assert set(removal) == {'customRequestHeaders'} and set(removed.values()) == {''}, removal
 assert set(removed) == {name.replace('-', mark) for name in NAMES for mark in '-_.'}, removed
 # No other options: `trustForwardHeader` and similar options would let a client choose the authorized request.
-assert set(question) == {'address', 'authResponseHeaders'}, question
-assert set(question['authResponseHeaders']) == NAMES and len(question['authResponseHeaders']) == len(NAMES), question
+assert set(check) == {'address', 'authResponseHeaders'}, check
+assert set(check['authResponseHeaders']) == NAMES and len(check['authResponseHeaders']) == len(NAMES), check
 
 
-def leads_to(service: str) -> str:
+def server_of(service: str) -> str:
     (server,) = SERVICES[service]['loadBalancer']['servers']
     return server['url']
 
 
-# One router for the application, and a longer rule for the login pages, which need no authorization.
+# A router for the application, and a longer rule for the login pages, which need no authorization.
 (app,) = [router for router in ROUTERS.values() if router.get('middlewares')]
 (own,) = [router for router in ROUTERS.values() if not router.get('middlewares')]
-assert app['middlewares'] == [names, asks], 'what a client calls itself is removed before the answer is set'
+assert app['middlewares'] == [remover, checker], 'identity headers of the client are removed before those of the response are set'
 assert app['rule'] == 'Host(`app.example.com`)' and own['rule'] == f'{app["rule"]} && PathPrefix(`/.signpost/`)'
-assert question['address'] == f'{leads_to(own["service"])}/forward/traefik?client=cli_REPLACE_ME', question
-assert leads_to(app['service']) != leads_to(own['service'])
+assert check['address'] == f'{server_of(own["service"])}/forward/traefik?client=cli_REPLACE_ME', check
+assert server_of(app['service']) != server_of(own['service'])

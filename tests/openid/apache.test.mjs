@@ -7,7 +7,7 @@ const shared = stage([process.execPath, 'sites/apache.mjs']);
 
 journeys('Apache', shared, {
   claims: ['sub', 'preferred_username', 'nickname', 'name', 'email', 'groups'],
-  // Multiple values are one text in its headers.
+  // Its headers contain multiple values as a single text.
   as: (known) => ({ ...known, groups: known.groups.join(',') }),
   // It treats an error with `iss` as a third-party initiated login, and rejects it. With OIDCDefaultURL, it would start that
   // login: a loop.

@@ -64,5 +64,5 @@ test('a deleted client has no logins', { timeout }, async () => {
   assert.match((await person.open(`${site.origin}/refresh`)).text, /status: 401/);
   const page = await login(site, person);
   assert.equal(page.status, 400, page.text);
-  assert.equal(page.url.origin, new URL(site.client.issuer).origin, 'a client that nobody knows is sent nobody');
+  assert.equal(page.url.origin, new URL(site.client.issuer).origin, 'no redirect to an unknown client');
 });

@@ -18,7 +18,7 @@ test('the documented application logs users in and out', { timeout }, async () =
   assert.equal(petname, (await shared.realm.claims(sub)).name);
   assert.ok(person.met.includes('consent'), String(person.met));
   assert.equal((await open(person, '/logout')).url.href, `${shared.site.origin}/`);
-  assert.deepEqual(person.met, [], 'whoever has the ID token is not asked');
+  assert.deepEqual(person.met, [], 'a logout with an ID token hint needs no confirmation');
   assert.deepEqual(greeting(await open(person, '/login')), [sub, petname]);
   assert.deepEqual(person.met, ['login']);
 });
@@ -26,7 +26,7 @@ test('the documented application logs users in and out', { timeout }, async () =
 test('the documented application rejects a denial and another state', { timeout }, async () => {
   const person = shared.realm.person();
   const denied = await open(person, '/login', { consent: 'deny' });
-  assert.deepEqual([denied.status, denied.text], [403, 'Nobody was logged in: the user did not agree']);
+  assert.deepEqual([denied.status, denied.text], [403, 'The login failed: the user did not agree']);
   const page = await open(person, '/callback?code=sgp_code_x&state=another');
   assert.deepEqual([page.status, greeting(await open(person, '/'))], [403, undefined]);
 });

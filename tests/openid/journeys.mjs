@@ -21,7 +21,7 @@ export function stage(program, options = {}) {
   });
   after(async () => {
     await Promise.all(shared.sites.map((site) => site.end()));
-    if (process.env.SHOW_LOG) for (const site of shared.sites) console.error(site.said);
+    if (process.env.SHOW_LOG) for (const site of shared.sites) console.error(site.output);
     await shared.realm?.close();
   });
   return shared;
@@ -62,36 +62,36 @@ export function journeys(party, shared, { claims, refuses, refreshes, logsOut, a
   const login = (person, options) => person.open(`${shared.site.origin}/login`, options);
   const shown = (user) => Object.fromEntries(claims.map((name) => [name, user[name]]));
 
-  test(`${party}: somebody new is logged in, consents once, and is the same at another browser`, { timeout }, async () => {
+  test(`${party}: a new user logs in, consents once, and has the same subject in another browser`, { timeout }, async () => {
     const person = shared.realm.person();
     const { sub } = greeted(await login(person));
-    assert.equal(person.met.filter((one) => one === 'consent').length, 1, String(person.met));
+    assert.equal(person.met.filter((page) => page === 'consent').length, 1, String(person.met));
     await shared.realm.describe(sub, { name: 'Ada Lovelace', groups: ['staff', 'night shift'] });
     const elsewhere = shared.realm.personWith(person.wallet);
     const user = greeted(await login(elsewhere));
     assert.deepEqual(elsewhere.met, ['login']);
     const known = await shared.realm.claims(sub);
     assert.equal(known.name, 'Ada Lovelace');
-    for (const told of [user, user.userinfo ?? user]) assert.deepEqual(shown(told), shown(as(known)));
+    for (const source of [user, user.userinfo ?? user]) assert.deepEqual(shown(source), shown(as(known)));
     const other = greeted(await login(shared.realm.person()));
     assert.notEqual(other.sub, sub);
   });
 
-  test(`${party}: somebody who says no is not logged in`, { timeout }, async () => {
+  test(`${party}: a user who denies consent is not logged in`, { timeout }, async () => {
     const person = shared.realm.person();
     const page = await login(person, { consent: 'deny' });
     assert.ok(person.met.includes('consent'), String(person.met));
     await refused(shared, person, page, refuses.denied);
   });
 
-  for (const name of ['state', 'iss'].filter((one) => refuses[one])) {
+  for (const name of ['state', 'iss'].filter((check) => refuses[check])) {
     test(`${party}: another '${name}' is refused`, { timeout }, async () => {
       const person = shared.realm.person();
       const change = bringing(shared, name, 'http://localhost:9/another');
       await refused(shared, person, await login(person, { change }), refuses[name]);
     });
   }
-  for (const name of ['nonce', 'at_hash'].filter((one) => refuses[one])) {
+  for (const name of ['nonce', 'at_hash'].filter((check) => refuses[check])) {
     test(`${party}: another '${name}' is refused`, { timeout }, async () => {
       const person = shared.realm.person();
       await refused(shared, person, await person.open(`${shared.site.origin}/login?spoil=${name}`), refuses[name]);
@@ -99,17 +99,17 @@ export function journeys(party, shared, { claims, refuses, refreshes, logsOut, a
   }
 
   if (refreshes) {
-    test(`${party}: tokens are refreshed, each time by another one`, { timeout }, async () => {
+    test(`${party}: each refresh returns a new refresh token`, { timeout }, async () => {
       const person = shared.realm.person();
       const { sub } = greeted(await login(person));
       for (let times = 0; times < 3; times++) {
-        const said = await person.open(`${shared.site.origin}/refresh`);
-        assert.deepEqual(JSON.parse(said.text), { sub, rotated: true });
+        const page = await person.open(`${shared.site.origin}/refresh`);
+        assert.deepEqual(JSON.parse(page.text), { sub, rotated: true });
       }
     });
   }
 
-  test(`${party}: whoever is signed in is asked nothing more`, { timeout }, async () => {
+  test(`${party}: a signed-in user needs no further confirmation`, { timeout }, async () => {
     const person = shared.realm.person();
     const { sub } = greeted(await login(person));
     assert.equal(greeted(await login(person)).sub, sub);

@@ -35,18 +35,18 @@ for (const algorithm of ['RS256', 'ES256']) {
     const client = await register('--alg', algorithm);
     assert.equal(client.client_secret, undefined);
     const person = realm.person();
-    const told = await run(client, person);
+    const result = await run(client, person);
     assert.ok(person.met.includes('consent'), String(person.met));
-    assert.ok(told.claims, told.error);
-    const known = await realm.claims(told.claims.sub);
-    for (const claims of [told.claims, told.userinfo]) {
+    assert.ok(result.claims, result.error);
+    const known = await realm.claims(result.claims.sub);
+    for (const claims of [result.claims, result.userinfo]) {
       for (const name of NAMES) assert.equal(claims[name], known[name], name);
     }
-    assert.deepEqual(told.userinfo.groups, known.groups);
-    assert.match(told.algorithm, new RegExp(algorithm === 'RS256' ? 'RsaSsaPkcs1V15Sha256' : 'EcdsaP256Sha256'));
-    assert.equal(told.rotated, true);
+    assert.deepEqual(result.userinfo.groups, known.groups);
+    assert.match(result.algorithm, new RegExp(algorithm === 'RS256' ? 'RsaSsaPkcs1V15Sha256' : 'EcdsaP256Sha256'));
+    assert.equal(result.rotated, true);
     const again = await run(client, person);
-    assert.equal(again.claims?.sub, told.claims.sub, again.error);
+    assert.equal(again.claims?.sub, result.claims.sub, again.error);
     assert.deepEqual(person.met, []);
   });
 }

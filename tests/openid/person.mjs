@@ -1,4 +1,4 @@
-// A user whose browser has cookies and follows redirects, and has no scripts: from a site's login button, through the
+// A user whose browser has cookies and follows redirects, but runs no scripts: from a site's login button, through the
 // provider's pages, to the site's greeting.
 import assert from 'node:assert/strict';
 import * as http from 'node:http';
@@ -38,7 +38,7 @@ export class Person {
       if (until(next.url)) return next;
       page = await this.#fetch(change(next.url), next.form, page.url);
     }
-    assert.fail(`sent around for ever, last to ${page.url}`);
+    assert.fail(`too many redirects, last to ${page.url}`);
   }
 
   /** Returns the page's next address; nothing if the user is meant to read the page. */
@@ -57,7 +57,7 @@ export class Person {
 
   async #logIn(page, state) {
     this.met.push(state === 'create' ? 'create' : 'login');
-    assert.ok(this.met.filter((one) => one === this.met.at(-1)).length < 4, `the page does not go on: ${page.text}`);
+    assert.ok(this.met.filter((page) => page === this.met.at(-1)).length < 4, `the page does not continue: ${page.text}`);
     await this.answer(page);
     return { url: page.url };
   }
@@ -67,11 +67,11 @@ export class Person {
     this.met.push(id);
     const html = page.text.slice(page.text.indexOf(element(page.text, 'form', `id="${id}"`)));
     const inside = html.slice(0, html.indexOf('</form>'));
-    const named = (tag) => (inside.match(new RegExp(`<${tag}\\b[^>]*>`, 'g')) ?? []).filter((one) => attribute(one, 'name'));
-    const button = named('button').find((one) => value === undefined || attribute(one, 'value') === value);
+    const named = (tag) => (inside.match(new RegExp(`<${tag}\\b[^>]*>`, 'g')) ?? []).filter((tag) => attribute(tag, 'name'));
+    const button = named('button').find((tag) => value === undefined || attribute(tag, 'value') === value);
     assert.ok(button || value === undefined, `no button '${value}' in ${inside}`);
     const sent = [...named('input'), ...(button ? [button] : [])];
-    const form = new URLSearchParams(sent.map((one) => [attribute(one, 'name'), attribute(one, 'value') ?? '']));
+    const form = new URLSearchParams(sent.map((tag) => [attribute(tag, 'name'), attribute(tag, 'value') ?? '']));
     return { ...to(page, attribute(inside, 'action') ?? page.url.href), form: form.toString() };
   }
 

@@ -24,7 +24,7 @@ test('Apache works with the printed configuration', { timeout }, async (t) => {
   const known = await realm.claims(await realm.sub(person));
   assert.deepEqual([user.REMOTE_USER, user.sub, user.email], [known.preferred_username, known.sub, known.email]);
   await person.open(`${site.origin}/oidc/callback?logout=${encodeURIComponent(`${site.origin}/`)}`);
-  assert.deepEqual(person.met, ['login'], 'it comes back from the logout, and everything there wants a login');
+  assert.deepEqual(person.met, ['login'], 'the logout returns to the application, which requires a login');
 });
 
 test('Auth.js works with the printed configuration', { timeout }, async (t) => {

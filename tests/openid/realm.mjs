@@ -65,7 +65,7 @@ export class Realm {
     return person;
   }
 
-  /** Returns the subject of a user who has answered a code. */
+  /** Returns the subject of a user after the answer to a code. */
   async sub(person) {
     return (await this.server.ask('GET', `/domains/${this.domain.id}/users/${person.publicKey}`)).id;
   }
@@ -96,8 +96,8 @@ export class Realm {
   async #answer(page, wallet) {
     const id = /\/sandbox\/login\/(sess_\w+)/.exec(page.url.pathname)?.[1];
     assert.ok(id, `no login page: ${page.url}`);
-    const told = await this.server.ask('POST', `/sessions/${id}/simulate`, { wallet });
-    assert.ok(told.status === 200 || told.status === 404, JSON.stringify(told));
-    return told.public_key;
+    const reply = await this.server.ask('POST', `/sessions/${id}/simulate`, { wallet });
+    assert.ok(reply.status === 200 || reply.status === 404, JSON.stringify(reply));
+    return reply.public_key;
   }
 }

@@ -17,14 +17,14 @@ export class Reference {
     reference.http = createServer((request, response) => reference.#serve(request, response));
     await new Promise((resolve) => reference.http.listen(0, '127.0.0.1', resolve));
     reference.issuer = `http://localhost:${reference.http.address().port}`;
-    reference.client = { client_id: 'reference', client_secret: 'a secret of the tests alone', ...client };
+    reference.client = { client_id: 'reference', client_secret: 'a secret for tests only', ...client };
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     reference.#provider = new Provider(reference.issuer, {
       clients: [{ ...reference.client, grant_types: ['authorization_code', 'refresh_token'] }],
       findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, name: 'Ada', email: 'ada@shop.example' }) }),
       claims: { profile: ['name', 'nickname', 'preferred_username'], email: ['email'] },
       conformIdTokenClaims: false,
-      cookies: { keys: ['of the tests alone'] },
+      cookies: { keys: ['for tests only'] },
       features: {
         devInteractions: { enabled: false },
         introspection: { enabled: true, allowedPolicy: () => true },

@@ -18,8 +18,8 @@ before(async () => {
   providers.ours = { realm, client: await realm.createClient(CALLBACK), person: () => realm.person() };
   const { issuer } = reference;
   providers.theirs = { reference, client: { ...reference.client, issuer }, person: () => reference.person() };
-  for (const one of Object.values(providers)) {
-    one.document = await (await fetch(`${one.client.issuer}/.well-known/openid-configuration`)).json();
+  for (const provider of Object.values(providers)) {
+    provider.document = await (await fetch(`${provider.client.issuer}/.well-known/openid-configuration`)).json();
   }
 });
 after(async () => {
@@ -64,7 +64,7 @@ async function post({ client, document }, endpoint, form, { secret = client.clie
   const reply = await fetch(document[endpoint], { method: 'POST', headers, body: new URLSearchParams(entries) });
   const text = await reply.text();
   const body = text ? JSON.parse(text) : {};
-  return { said: `${reply.status} ${body.error ?? 'ok'}`, stored: !/no-store/.test(reply.headers.get('cache-control')), body };
+  return { result: `${reply.status} ${body.error ?? 'ok'}`, stored: !/no-store/.test(reply.headers.get('cache-control')), body };
 }
 
 /** Checks that both responses are equal; if not, both are listed, with the reason. */
@@ -81,12 +81,12 @@ async function compareNames(ask, { ours, theirs }) {
   assert.deepEqual(others.filter((name) => !all.includes(name)), theirs);
 }
 
-const SCOPE = { ours: 'invalid_scope', theirs: 'invalid_request', why: 'no standard says; ours names what is wrong' };
-const invalid = (ours, theirs, why) => ({ ours: { said: ours, stored: false }, theirs: { said: theirs, stored: false }, why });
+const SCOPE = { ours: 'invalid_scope', theirs: 'invalid_request', why: 'unspecified; this server names the invalid parameter' };
+const invalid = (ours, theirs, why) => ({ ours: { result: ours, stored: false }, theirs: { result: theirs, stored: false }, why });
 
 /** Changes of a valid authorization request, and the differences of the responses. */
 const AUTHORIZE = {
-  'a good request': [{}],
+  'a valid request': [{}],
   'an unknown client': [{ client_id: 'cli_nobody' }],
   'no client': [{ client_id: undefined }],
   'another redirect URI': [{ redirect_uri: `${CALLBACK}/else` }],
@@ -95,11 +95,11 @@ const AUTHORIZE = {
   'a response type that is not offered': [{ response_type: 'token' }],
   'no scope': [{ scope: undefined }, SCOPE],
   'a scope without openid': [{ scope: 'profile' }, SCOPE],
-  'a scope that nobody knows': [{ scope: 'openid other' }],
+  'an unknown scope': [{ scope: 'openid other' }],
   'no state': [{ state: undefined }],
   'no nonce': [{ nonce: undefined }],
   'no challenge': [{ code_challenge: undefined, code_challenge_method: undefined }],
-  'the method of a challenge alone': [{ code_challenge: undefined }],
+  'a challenge method without a challenge': [{ code_challenge: undefined }],
   'the method plain': [{ code_challenge_method: 'plain' }],
   'a challenge without a method': [{ code_challenge_method: undefined }],
   'a challenge that is too short': [{ code_challenge: 'short' }],
@@ -107,47 +107,47 @@ const AUTHORIZE = {
   'prompt none and login': [{ prompt: 'none login' }],
   'prompt of another kind': [{ prompt: 'other' }],
   'max_age below zero': [{ max_age: '-1' }],
-  'max_age that is no number': [{ max_age: 'old' }],
+  'max_age that is not a number': [{ max_age: 'old' }],
   'response_mode query': [{ response_mode: 'query' }],
   'response_mode of another kind': [
     { response_mode: 'other' },
-    { ours: 'invalid_request', theirs: 'unsupported_response_mode', why: 'the latter is of their own making' },
+    { ours: 'invalid_request', theirs: 'unsupported_response_mode', why: 'the reference uses a non-standard code' },
   ],
   'a request object': [{ request: 'eyJhbGciOiJub25lIn0.e30.' }],
   'a request object elsewhere': [{ request_uri: 'https://shop.example/request' }],
-  'a hint that is no token': [{ id_token_hint: 'hint' }],
+  'a hint that is not a token': [{ id_token_hint: 'hint' }],
   'display, locales, a hint of a name': [{ display: 'popup', ui_locales: 'es en', claims_locales: 'es', login_hint: 'ada' }],
   'acr_values that are not met': [{ acr_values: 'urn:example:other' }],
-  'a parameter that nobody knows': [{ another: 'value' }],
+  'an unknown parameter': [{ another: 'value' }],
 };
 
 for (const [name, [changes, differs]] of Object.entries(AUTHORIZE)) {
-  test(`authorize: ${name}`, { timeout }, () => compare(async (one) => (await authorize(one, changes)).led, differs));
+  test(`authorize: ${name}`, { timeout }, () => compare(async (provider) => (await authorize(provider, changes)).led, differs));
 }
 const TWICE = {
   scope: undefined,
   state: undefined,
   client_id: undefined,
-  redirect_uri: { ours: 'page 400', theirs: 'invalid_request', why: 'ours sends nobody where it is not clear where to' },
+  redirect_uri: { ours: 'page 400', theirs: 'invalid_request', why: 'this server does not redirect to an ambiguous URI' },
 };
 for (const [name, differs] of Object.entries(TWICE)) {
-  test(`authorize: two of ${name}`, { timeout }, () => compare(async (one) => (await authorize(one, {}, name)).led, differs));
+  test(`authorize: two of ${name}`, { timeout }, () => compare(async (provider) => (await authorize(provider, {}, name)).led, differs));
 }
 
 /** Returns an authorization code of a provider. */
-const code = async (one, changes = {}) => (await authorize(one, changes)).code;
-const exchanging = async (one, changes) => ({
+const code = async (provider, changes = {}) => (await authorize(provider, changes)).code;
+const exchanging = async (provider, changes) => ({
   grant_type: 'authorization_code',
-  code: await code(one),
+  code: await code(provider),
   redirect_uri: CALLBACK,
   code_verifier: VERIFIER,
   ...changes,
 });
-const told = ({ said, stored }) => ({ said, stored });
+const withoutBody = ({ result, stored }) => ({ result, stored });
 
 /** Changes of a valid token request, and of its client authentication. */
 const TOKEN = {
-  'a good request': [{}],
+  'a valid request': [{}],
   'no grant type': [{ grant_type: undefined }],
   'a grant type that is not offered': [{ grant_type: 'password' }],
   'no code': [{ code: undefined }],
@@ -157,7 +157,7 @@ const TOKEN = {
   'a verifier that is too short': [
     { code_verifier: 'short' },
     {},
-    invalid('400 invalid_grant', '400 invalid_request', 'it is not that of the challenge (RFC 7636, 4.6)'),
+    invalid('400 invalid_grant', '400 invalid_request', 'it does not match the challenge (RFC 7636, 4.6)'),
   ],
   'no redirect URI': [
     { redirect_uri: undefined },
@@ -166,62 +166,62 @@ const TOKEN = {
   ],
   'another redirect URI': [{ redirect_uri: `${CALLBACK}/else` }],
   'another secret': [{}, { secret: 'another' }],
-  'nobody who asks': [
+  'no client authentication': [
     {},
     { basic: false },
     invalid('401 invalid_client', '400 invalid_request', 'no client authentication is among its reasons (RFC 6749, 5.2)'),
   ],
-  'a refresh token that nobody issued': [{ grant_type: 'refresh_token', refresh_token: 'another' }],
+  'an unknown refresh token': [{ grant_type: 'refresh_token', refresh_token: 'another' }],
   'no refresh token': [{ grant_type: 'refresh_token' }],
 };
 
 for (const [name, [changes, who, differs]] of Object.entries(TOKEN)) {
   test(`token: ${name}`, { timeout }, () =>
-    compare(async (one) => told(await post(one, 'token_endpoint', await exchanging(one, changes), who)), differs));
+    compare(async (provider) => withoutBody(await post(provider, 'token_endpoint', await exchanging(provider, changes), who)), differs));
 }
 
 test('token: a repeated code', { timeout }, () =>
-  compare(async (one) => {
-    const form = await exchanging(one);
-    const first = await post(one, 'token_endpoint', form);
-    const second = await post(one, 'token_endpoint', form);
-    const info = await fetch(one.document.userinfo_endpoint, { headers: { authorization: `Bearer ${first.body.access_token}` } });
-    return [first.said, second.said, info.status];
+  compare(async (provider) => {
+    const form = await exchanging(provider);
+    const first = await post(provider, 'token_endpoint', form);
+    const second = await post(provider, 'token_endpoint', form);
+    const info = await fetch(provider.document.userinfo_endpoint, { headers: { authorization: `Bearer ${first.body.access_token}` } });
+    return [first.result, second.result, info.status];
   }));
 
 test('userinfo: no token, another token', { timeout }, () =>
-  compare(async (one) => {
-    const said = [];
+  compare(async (provider) => {
+    const results = [];
     for (const headers of [{}, { authorization: 'Bearer another' }]) {
-      const reply = await fetch(one.document.userinfo_endpoint, { headers });
-      said.push([reply.status, /error="(\w+)"/.exec(reply.headers.get('www-authenticate'))?.[1]]);
+      const reply = await fetch(provider.document.userinfo_endpoint, { headers });
+      results.push([reply.status, /error="(\w+)"/.exec(reply.headers.get('www-authenticate'))?.[1]]);
     }
-    return said;
+    return results;
   }));
 
 test('revoke and introspect: an unknown token and client', { timeout }, () =>
-  compare(async (one) => {
-    const revoked = await post(one, 'revocation_endpoint', { token: 'another' });
-    const active = await post(one, 'introspection_endpoint', { token: 'another' });
-    const without = await post(one, 'introspection_endpoint', { token: undefined });
-    const stranger = await post(one, 'introspection_endpoint', { token: 'another' }, { secret: 'another' });
-    return [revoked.said, active.said, active.body, without.said, stranger.said];
+  compare(async (provider) => {
+    const revoked = await post(provider, 'revocation_endpoint', { token: 'another' });
+    const active = await post(provider, 'introspection_endpoint', { token: 'another' });
+    const without = await post(provider, 'introspection_endpoint', { token: undefined });
+    const stranger = await post(provider, 'introspection_endpoint', { token: 'another' }, { secret: 'another' });
+    return [revoked.result, active.result, active.body, without.result, stranger.result];
   }));
 
 /** Returns a part of an ID token of a valid login. */
-async function idToken(one, part) {
-  const { body } = await post(one, 'token_endpoint', await exchanging(one));
+async function idToken(provider, part) {
+  const { body } = await post(provider, 'token_endpoint', await exchanging(provider));
   assert.deepEqual([body.token_type, body.scope], ['Bearer', 'openid profile email']);
   return JSON.parse(Buffer.from(body.id_token.split('.')[part], 'base64url'));
 }
 
 test('ID tokens have equal members', { timeout }, async () => {
-  await compareNames((one) => idToken(one, 0), { ours: ['typ'], theirs: [] });
+  await compareNames((provider) => idToken(provider, 0), { ours: ['typ'], theirs: [] });
   const more = ['acr', 'amr', 'at_hash', 'auth_time', 'groups', 'nickname', 'preferred_username', 'sid'];
-  await compareNames((one) => idToken(one, 1), { ours: more, theirs: [] });
-  await compare(async (one) => {
-    const { aud, nonce, iss } = await idToken(one, 1);
-    return [aud === one.client.client_id, nonce, iss === one.client.issuer];
+  await compareNames((provider) => idToken(provider, 1), { ours: more, theirs: [] });
+  await compare(async (provider) => {
+    const { aud, nonce, iss } = await idToken(provider, 1);
+    return [aud === provider.client.client_id, nonce, iss === provider.client.issuer];
   });
 });
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the pinned relying parties once and tests a login at each of them with the current build.
-# `sh tests/openid/run.sh apache` runs a single one; after `--postgres`, with three servers on a PostgreSQL of the test.
+# `sh tests/openid/run.sh apache` runs a single file; after `--postgres`, with three servers on a PostgreSQL of the test.
 set -eu
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../../target}"

@@ -10,9 +10,9 @@ export class Site {
    */
   static async start(realm, [command, ...args], { redirect = '/callback', configured, client = [], env = {} } = {}) {
     const site = new Site();
-    site.said = '';
+    site.output = '';
     site.child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
-    site.child.stderr.setEncoding('utf8').on('data', (text) => (site.said += text));
+    site.child.stderr.setEncoding('utf8').on('data', (text) => (site.output += text));
     try {
       site.lines = createInterface({ input: site.child.stdout });
       ({ origin: site.origin, port: site.port } = JSON.parse(await site.line()));
@@ -32,7 +32,7 @@ export class Site {
     return new Promise((resolve, reject) => {
       this.child.once('error', reject);
       this.lines.once('line', resolve);
-      this.lines.once('close', () => reject(new Error(`the site ended: ${this.said}`)));
+      this.lines.once('close', () => reject(new Error(`the site ended: ${this.output}`)));
     });
   }
 

@@ -15,7 +15,7 @@ async function addKey(page, spare) {
   const { code, number } = await codeOf(page);
   assert.equal((await spare.scan(code, number)).status, 200);
   const asked = await state(page, 'link');
-  assert.ok((await asked.innerText()).includes(spare.publicKey.slice(-8)), 'the owner sees whose key it is');
+  assert.ok((await asked.innerText()).includes(spare.publicKey.slice(-8)), 'the page identifies the key');
   await page.locator('#add-it').click();
 }
 
@@ -81,7 +81,7 @@ test('the return address is requested once after a link', async () => {
   await page.getByText('The key is added.').waitFor();
   const [session] = went.filter((step) => step.startsWith('GET sess_'));
   const account = went.at(-1);
-  assert.deepEqual(went.slice(went.indexOf('POST link')), ['POST link', session, 'GET return', account], 'the form led here');
+  assert.deepEqual(went.slice(went.indexOf('POST link')), ['POST link', session, 'GET return', account], 'the form returned to the account page');
 });
 
 test('an operator\'s link logs the user in', async () => {

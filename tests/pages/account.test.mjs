@@ -13,7 +13,7 @@ test('signing out everywhere ends all sessions', async () => {
   const other = await signIn(stage, site, wallet);
   await page.locator('form#sign-out-everywhere button').click();
   await state(page, 'signed-out');
-  for (const one of [visitor, other]) await state(await one.open(accountOf(stage, site)), 'signed-out');
+  for (const each of [visitor, other]) await state(await each.open(accountOf(stage, site)), 'signed-out');
   const list = await other.open(`${stage.server.origin}/account`);
   await state(list, 'signed-out');
 });

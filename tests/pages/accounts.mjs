@@ -2,7 +2,7 @@
 import { back, codeOf, state } from './browser.mjs';
 import { pass } from './states.mjs';
 
-/** A browser whose user logged in at the site with this wallet. */
+/** A browser after a login at the site with this wallet. */
 export async function signIn(stage, site, wallet, options) {
   const { visitor, page } = await stage.atLogin(site, options);
   const { code, number } = await codeOf(page);
@@ -14,7 +14,7 @@ export async function signIn(stage, site, wallet, options) {
 
 export const accountOf = (stage, site) => `${stage.server.origin}/account/${site.domain.id}`;
 
-/** A new user with one key, on the account page. */
+/** A new user with a single key, on the account page. */
 export async function atAccount(stage, options) {
   const site = await stage.site();
   const wallet = await stage.wallet(Symbol('a person'), site);

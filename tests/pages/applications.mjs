@@ -66,7 +66,7 @@ export class Application {
   }
 }
 
-/** A new user of an application who has logged in, at the consent page. */
+/** A new user of an application after the login, at the consent page. */
 export async function atConsent(stage, application, options, asked) {
   const site = await stage.site();
   const wallet = await stage.wallet(Symbol('a person'), site);
@@ -79,12 +79,12 @@ export async function atConsent(stage, application, options, asked) {
   return { visitor, page, wallet };
 }
 
-/** A new user of an application who has consented and returned. */
+/** A new user of an application after the consent and the return. */
 export async function atApplication(stage, application, options) {
-  const stood = await atConsent(stage, application, options);
-  await stood.page.locator('form#consent button#allow').click();
-  await Application.back(stood.page, '/cb');
-  return stood;
+  const opened = await atConsent(stage, application, options);
+  await opened.page.locator('form#consent button#allow').click();
+  await Application.back(opened.page, '/cb');
+  return opened;
 }
 
 /** Returns the stage's application with this name, opened at its first use and closed with the sites. */
@@ -108,7 +108,7 @@ async function refused(stage, options, address) {
   return visitor.open(address);
 }
 
-/** Presses a button whose form belongs to another page. */
+/** Presses a button of another page's form. */
 async function pressStale(page, form, button) {
   await page.locator(`${form} input[type=hidden]`).first().evaluate((field) => (field.value = 'x'));
   await page.locator(`${form} ${button}`).click();

@@ -1,4 +1,4 @@
-// The map with test ATMs: three towns, one with more ATMs than a list shows, and an ATM across the date line.
+// The map with test ATMs: a town with more ATMs than a list shows, two smaller towns, and an ATM across the date line.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -37,7 +37,7 @@ export class Authenticator {
   /** Waits until this number of passkeys is stored; the browser updates it after the page. */
   async holds(count) {
     const deadline = Date.now() + 60_000;
-    while ((await this.passkeys()).length !== count) assert.ok(Date.now() < deadline, `it does not keep ${count} passkeys`);
+    while ((await this.passkeys()).length !== count) assert.ok(Date.now() < deadline, `it does not have ${count} passkeys`);
   }
 
   /** Deletes a passkey, like a user in the device's settings. */

@@ -38,7 +38,7 @@ const says = (assistant, text) => assistant.card.getByRole('status').filter({ ha
 const names = (assistant) => assistant.card.locator('h2').allTextContents();
 
 test('the committed card equals its built parts', async () => {
-  assert.equal(readFileSync(KEPT, 'utf8'), await makeCard(), 'npm --prefix tests/pages run card makes it anew');
+  assert.equal(readFileSync(KEPT, 'utf8'), await makeCard(), 'npm --prefix tests/pages run card builds it again');
 });
 
 test('the card reports its features and size, and follows the theme', async () => {
@@ -72,10 +72,10 @@ test('the card shows the status of an ATM like the pages', async () => {
   await assistant.do('input', { location: 'Austin, TX' });
   await assistant.do('result', found());
   await says(assistant, '5 of 10');
-  const told = () => assistant.card.locator('li p:nth-of-type(2)').allTextContents();
+  const statuses = () => assistant.card.locator('li p:nth-of-type(2)').allTextContents();
   await assistant.card.getByRole('button', { name: 'Show more' }).click();
   await says(assistant, '10 of 10');
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await statuses(), [
     '● Open until Mon 10:00 PM · as of Nov 1, 2026',
     '○ Closed, opens Tue 7:00 AM · as of Nov 1, 2026',
     '⊖ Closed for now · as of Nov 1, 2026',
@@ -90,7 +90,7 @@ test('the card shows the status of an ATM like the pages', async () => {
   // A single report changes no status; it is quoted.
   assert.deepEqual(await assistant.card.locator('li p:nth-of-type(3)').allTextContents(), ['1 person says that it is gone; newest of 2026-11-20']);
   assert.equal(await assistant.card.getByRole('button', { name: 'Show more' }).count(), 0);
-  const drawn = await assistant.card.locator('svg circle').evaluateAll((circles) => circles.map((one) => Math.round(one.getBoundingClientRect().width)));
+  const drawn = await assistant.card.locator('svg circle').evaluateAll((circles) => circles.map((circle) => Math.round(circle.getBoundingClientRect().width)));
   assert.ok(drawn.length === 2 + 10 && drawn.every((width) => width >= 18), `two rings and ten machines: ${drawn}`);
 });
 

@@ -22,7 +22,7 @@ const SESSION = 'sess_0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a';
 const RETURNED = `session_id=${SESSION}&code=one-time`;
 /** The paths of the SDKs' handlers: the start of a login, and the callback. */
 const HANDLERS = { start: ['GET', '/signpost/login'], back: `/signpost/return?${RETURNED}` };
-/** `isOwn`: the site reads its login cookie itself. Frameworks with signed cookies read the first of two with one name. */
+/** `isOwn`: the site reads its login cookie itself. Frameworks with signed cookies read the first of two duplicates. */
 const SITES = [
   { name: 'examples/page in JavaScript', folder: 'examples/page', command: [NODE, 'site.mjs'], start: ['GET', '/login'], back: `/return?${RETURNED}`, isOwn: true },
   { name: 'examples/page in Python', folder: 'examples/page', command: ['python3', 'site.py'], start: ['GET', '/login'], back: `/return?${RETURNED}`, isOwn: true },
@@ -41,7 +41,7 @@ const SITES = [
   { name: 'axum', folder: BUILT, command: ['examples/site'], needs: 'examples/site', ...HANDLERS, isOwn: true },
 ];
 
-/** The service's part of a login: every session belongs to one user. */
+/** The service's part of a login: every session belongs to the same user. */
 class Service {
   static async start() {
     const service = new Service();
@@ -102,8 +102,8 @@ for (const site of SITES) {
         request({ host: 'localhost', port, path, method, headers, agent: false }).on('response', resolve).on('error', reject).end();
       });
       const text = (await reply.setEncoding('utf8').toArray()).join('');
-      const set = (reply.headers['set-cookie'] ?? []).map((one) => one.split(/; */));
-      return { status: reply.statusCode, text, set: set.map(([pair, ...attributes]) => ({ pair, attributes: attributes.map((one) => one.toLowerCase()) })) };
+      const set = (reply.headers['set-cookie'] ?? []).map((cookie) => cookie.split(/; */));
+      return { status: reply.statusCode, text, set: set.map(([pair, ...attributes]) => ({ pair, attributes: attributes.map((attribute) => attribute.toLowerCase()) })) };
     }
 
     /** Returns whether the cookie is Django's CSRF cookie, which its forms repeat. */
@@ -131,7 +131,7 @@ for (const site of SITES) {
       for (const { pair, attributes } of replies.flatMap(({ set }) => set)) {
         assert.match(pair, /^__Host-/);
         for (const attribute of ['secure', ...(isCsrf(pair) ? [] : ['httponly']), 'path=/', 'samesite=lax']) assert.ok(attributes.includes(attribute), `${attribute}: ${pair} ${attributes}`);
-        assert.ok(!attributes.some((one) => one.startsWith('domain')), `${pair} ${attributes}`);
+        assert.ok(!attributes.some((attribute) => attribute.startsWith('domain')), `${pair} ${attributes}`);
       }
       assert.ok(await isLoggedIn(login));
     });
@@ -141,7 +141,7 @@ for (const site of SITES) {
       const plain = login.replace('__Host-', '');
       assert.ok(!(await isLoggedIn(plain)), 'a name without the prefix');
       assert.ok(!(await isLoggedIn(plain.replace(/^/, '__Secure-'))), 'a name with another prefix');
-      assert.ok(await isLoggedIn(`${plain.split('=')[0]}=planted; ${login}`), 'beside a planted one');
+      assert.ok(await isLoggedIn(`${plain.split('=')[0]}=planted; ${login}`), 'with a planted cookie');
     });
 
     test('sets a new login cookie at each login', async () => {

@@ -33,7 +33,7 @@ after(async () => {
   const left = readdirSync(here);
   rmSync(folder, { recursive: true });
   assert.equal(code, 0);
-  assert.deepEqual(left, [], 'what the demo left behind');
+  assert.deepEqual(left, [], 'files that the demo left');
 });
 
 const arrive = (options) => Visitor.arrive(browser, [links.shop, links.server], options);

@@ -46,7 +46,7 @@ test('after the login no page shows a code', async () => {
   await page.goBack();
   await page.waitForLoadState();
   if (page.url().startsWith(session.page_url)) await state(page, 'done');
-  assert.equal(site.returns.length, 1 + site.returns.findLastIndex((one) => one.session_id === session.id));
+  assert.equal(site.returns.length, 1 + site.returns.findLastIndex((query) => query.session_id === session.id));
 });
 
 test('a session that the site cancels ends the page', async () => {

@@ -72,10 +72,10 @@ test('search and navigation work without scripts', async () => {
 test('scripts add a button that copies an address', async () => {
   const path = machines.get('Corner Market');
   const visitor = await Visitor.arrive(browser, [server.origin], { permissions: ['clipboard-read', 'clipboard-write'] });
-  for (const [lang, word, said] of [['en', 'Copy address', 'The address is copied.'], ['es', 'Copiar dirección', 'La dirección está copiada.']]) {
+  for (const [lang, word, message] of [['en', 'Copy address', 'The address is copied.'], ['es', 'Copiar dirección', 'La dirección está copiada.']]) {
     const page = await visitor.open(`${server.origin}${path}?lang=${lang}`);
     await page.getByRole('button', { name: word }).click();
-    await page.getByRole('status').filter({ hasText: said }).waitFor();
+    await page.getByRole('status').filter({ hasText: message }).waitFor();
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^120 Sample St, Austin, TX 78701/);
     await checkLooks(page);
   }
@@ -86,7 +86,7 @@ test('scripts add a button that copies an address', async () => {
   await plain.leave();
 });
 
-test('a chosen language is kept', async () => {
+test('the chosen language persists', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}${CITY}?only=sell`);
   await page.getByRole('link', { name: 'Español' }).click();
@@ -123,7 +123,7 @@ test('all links of the pages work', async () => {
   const links = new Set();
   for (const address of addresses()) {
     const page = await visitor.open(`${server.origin}${address}`);
-    for (const link of await page.locator('a').evaluateAll((all) => all.map((one) => one.href))) links.add(link.split('#')[0]);
+    for (const link of await page.locator('a').evaluateAll((all) => all.map((link) => link.href))) links.add(link.split('#')[0]);
     await page.close();
   }
   // The map has separate tests.

@@ -53,7 +53,7 @@ async function report(server, atm, from, seen) {
   return (await reply.json()).id;
 }
 
-/** Adds ATMs: one doubted, one quoted, one closed and one dropped by its source. Returns their addresses by name. */
+/** Adds a reported, a quoted, a closed and a removed ATM. Returns their URLs by name. */
 export async function prepareLocator(server) {
   await importRows(server, [...AUSTIN, ...DALLAS, ...OTHERS]);
   const found = await becomes('the import', async () => {

@@ -95,12 +95,12 @@ function describeFocus() {
   const path = (node) => (above(node) ? `${path(above(node))}>${[...node.parentNode.children].indexOf(node)}` : node.tagName);
   // The ring of a radio button may be drawn around its label.
   const drawn = [element, ...(element.labels ?? []), element.firstElementChild].filter(Boolean);
-  const hasRing = drawn.some((one) => {
-    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+  const hasRing = drawn.some((element) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
     return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
   });
-  const isSeen = drawn.some((one) => {
-    const { width, height, bottom, right } = one.getBoundingClientRect();
+  const isSeen = drawn.some((element) => {
+    const { width, height, bottom, right } = element.getBoundingClientRect();
     return width > 1 && height > 1 && bottom > 0 && right > 0;
   });
   const name = (element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '').trim();

@@ -49,7 +49,7 @@ test('ring labels use the number format of the language', async () => {
     const { visitor, page } = await at(`${query}#15.5/30.27000/-97.74500`);
     await page.locator('.ring[data-length]').first().waitFor();
     const lengths = await page.locator('.ring').evaluateAll((rings) => rings.map((ring) => ring.dataset.length));
-    assert.ok(lengths.length === 2 && lengths.every((one) => length.test(one)), `${query}: ${lengths}`);
+    assert.ok(lengths.length === 2 && lengths.every((text) => length.test(text)), `${query}: ${lengths}`);
     await visitor.leave();
   }
 });

@@ -54,7 +54,7 @@ for (const [how, options] of WAYS) {
     const { visitor, page } = await atApplication(stage, application, options);
     await page.goto(application.logout());
     await state(page, 'logout');
-    assert.equal((await backAgain(visitor)).error, undefined, 'asking logs nobody out');
+    assert.equal((await backAgain(visitor)).error, undefined, 'the request ends no session');
     await page.locator('form#logout button').press('Enter');
     await Application.back(page, '/out');
     assert.equal(application.returns.at(-1).state, 'bye');

@@ -8,7 +8,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-/** A user whose device creates passkeys, in an empty tab. */
+/** A user with a device that creates passkeys, in an empty tab. */
 async function person(options) {
   const visitor = await stage.visitor(options);
   const page = await visitor.context.newPage();
@@ -60,114 +60,114 @@ const userOf = async (site, who) => (await site.users()).users.find(({ id }) => 
 
 test('a user registers with a passkey, and logs in with its button', async () => {
   const site = await stage.site();
-  const one = await person();
-  const who = await register(site, one);
+  const visitor = await person();
+  const who = await register(site, visitor);
   const { method } = await site.read(site.last.id);
   assert.equal(method, 'passkey');
-  const [passkey] = await one.device.passkeys();
+  const [passkey] = await visitor.device.passkeys();
   assert.ok(passkey.isResidentCredential && passkey.rpId === 'localhost');
   const { petname, credentials } = await userOf(site, who);
   assert.match(passkey.userName ?? `${petname} · localhost`, new RegExp(`^${petname} · localhost$`));
   assert.deepEqual(credentials.map(({ kind }) => kind), ['passkey']);
-  await tryPasskey(site, one);
-  assert.equal(await back(one.page), who);
-  assert.equal((await one.device.passkeys()).length, 1);
+  await tryPasskey(site, visitor);
+  assert.equal(await back(visitor.page), who);
+  assert.equal((await visitor.device.passkeys()).length, 1);
 });
 
 test('the field offers a saved passkey', async () => {
   const site = await stage.site();
-  const one = await person();
-  const who = await register(site, one);
+  const visitor = await person();
+  const who = await register(site, visitor);
   // For the device, presence from the start is a choice in the browser's list.
-  await one.device.touch(true);
-  await one.page.goto(`${site.origin}/login`);
-  assert.equal(await back(one.page), who);
+  await visitor.device.touch(true);
+  await visitor.page.goto(`${site.origin}/login`);
+  assert.equal(await back(visitor.page), who);
 });
 
 test('an offered passkey logs in its user', async () => {
   const site = await stage.site();
-  const one = await person();
+  const visitor = await person();
   const wallet = await stage.wallet('offered');
-  await reachOffer(site, one, wallet);
-  assert.match(await one.page.locator('main').innerText(), /One key opens your account so far/);
-  await one.device.touch(true);
-  await button(one.page).click();
-  const who = await back(one.page);
+  await reachOffer(site, visitor, wallet);
+  assert.match(await visitor.page.locator('main').innerText(), /One key opens your account so far/);
+  await visitor.device.touch(true);
+  await button(visitor.page).click();
+  const who = await back(visitor.page);
   const { credentials } = await userOf(site, who);
   assert.deepEqual(credentials.map(({ kind }) => kind).sort(), ['passkey', 'wallet']);
-  await tryPasskey(site, one);
-  assert.equal(await back(one.page), who);
+  await tryPasskey(site, visitor);
+  assert.equal(await back(visitor.page), who);
   // With a passkey there is no further offer.
-  await one.device.touch(false);
-  await logIn(site, one.page, wallet);
-  assert.equal(await back(one.page), who);
+  await visitor.device.touch(false);
+  await logIn(site, visitor.page, wallet);
+  assert.equal(await back(visitor.page), who);
 });
 
 test('a declined offer is remembered', async () => {
   const site = await stage.site();
-  const one = await person();
+  const visitor = await person();
   const wallet = await stage.wallet('not now');
-  await reachOffer(site, one, wallet);
-  await one.page.locator('#not-now').click();
-  const who = await back(one.page);
+  await reachOffer(site, visitor, wallet);
+  await visitor.page.locator('#not-now').click();
+  const who = await back(visitor.page);
   assert.match(who, /^in usr_/);
-  await logIn(site, one.page, wallet);
-  assert.equal(await back(one.page), who);
+  await logIn(site, visitor.page, wallet);
+  assert.equal(await back(visitor.page), who);
 });
 
 test('a removed passkey is removed from the device', async () => {
   const site = await stage.site();
-  const one = await person({ expected: [/status of 4/] });
-  await reachOffer(site, one, await stage.wallet('removed'));
-  await one.device.touch(true);
-  await button(one.page).click();
-  const user = await userOf(site, await back(one.page));
+  const visitor = await person({ expected: [/status of 4/] });
+  await reachOffer(site, visitor, await stage.wallet('removed'));
+  await visitor.device.touch(true);
+  await button(visitor.page).click();
+  const user = await userOf(site, await back(visitor.page));
   const { id } = user.credentials.find(({ kind }) => kind === 'passkey');
   await site.server.ask('DELETE', `/domains/${site.domain.id}/users/${user.id}/credentials/${id}`, undefined, site.who);
-  await tryPasskey(site, one);
-  await state(one.page, 'refused');
-  await heading(one.page, /No account at localhost has this passkey/);
-  await one.device.holds(0);
+  await tryPasskey(site, visitor);
+  await state(visitor.page, 'refused');
+  await heading(visitor.page, /No account at localhost has this passkey/);
+  await visitor.device.holds(0);
 });
 
 test('a passkey of another site is rejected and stays', async () => {
   const site = await stage.site();
   const other = await stage.site('other', { domain: 'other.test', binds: false });
-  const one = await person({ expected: [/status of 4/] });
-  await register(site, one);
+  const visitor = await person({ expected: [/status of 4/] });
+  await register(site, visitor);
   const { page_url } = await other.start();
-  await one.page.goto(page_url);
-  await state(one.page, 'waiting');
-  await one.device.touch(true);
-  await button(one.page).click();
-  await state(one.page, 'refused');
-  await heading(one.page, 'This passkey belongs to localhost');
-  assert.match(await one.page.locator('#notice').innerText(), /Choose one for other\.test\./);
-  assert.equal((await one.device.passkeys()).length, 1);
+  await visitor.page.goto(page_url);
+  await state(visitor.page, 'waiting');
+  await visitor.device.touch(true);
+  await button(visitor.page).click();
+  await state(visitor.page, 'refused');
+  await heading(visitor.page, 'This passkey belongs to localhost');
+  assert.match(await visitor.page.locator('#notice').innerText(), /Choose one for other\.test\./);
+  assert.equal((await visitor.device.passkeys()).length, 1);
 });
 
 test('a failed verification or a cancellation changes nothing', async () => {
   const site = await stage.site();
-  const one = await person();
-  await register(site, one);
-  await one.page.goto(`${site.origin}/login`);
-  const main = await state(one.page, 'waiting');
-  await one.device.verify(false);
-  await one.device.touch(true);
-  await button(one.page).click();
-  await one.page.locator('#use-passkey[aria-disabled]').waitFor({ state: 'detached' });
+  const visitor = await person();
+  await register(site, visitor);
+  await visitor.page.goto(`${site.origin}/login`);
+  const main = await state(visitor.page, 'waiting');
+  await visitor.device.verify(false);
+  await visitor.device.touch(true);
+  await button(visitor.page).click();
+  await visitor.page.locator('#use-passkey[aria-disabled]').waitFor({ state: 'detached' });
   assert.equal(await main.getAttribute('data-state'), 'waiting');
-  assert.equal(await one.page.locator('#passkey-said').textContent(), '');
-  await one.device.verify(true);
-  await button(one.page).click();
-  assert.match(await back(one.page), /^in usr_/);
+  assert.equal(await visitor.page.locator('#passkey-said').textContent(), '');
+  await visitor.device.verify(true);
+  await button(visitor.page).click();
+  assert.match(await back(visitor.page), /^in usr_/);
 });
 
 test('a code that is replaced during the prompt is answered', async () => {
   const site = await stage.site();
-  const one = await person();
-  const who = await register(site, one);
-  await one.page.addInitScript(() => {
+  const visitor = await person();
+  const who = await register(site, visitor);
+  await visitor.page.addInitScript(() => {
     const credentials = Object.getPrototypeOf(navigator.credentials);
     const { get } = credentials;
     credentials.get = async function slow(options) {
@@ -178,42 +178,42 @@ test('a code that is replaced during the prompt is answered', async () => {
       return answer;
     };
   });
-  await tryPasskey(site, one);
-  await one.page.waitForFunction(() => 'letGo' in window);
-  const { code } = await codeOf(one.page);
+  await tryPasskey(site, visitor);
+  await visitor.page.waitForFunction(() => 'letGo' in window);
+  const { code } = await codeOf(visitor.page);
   await site.server.ask('POST', `/sessions/${site.last.id}/refresh`, undefined, site.who);
-  await one.page.waitForFunction((old) => document.getElementById('code')?.getAttribute('href') !== old, code);
-  await one.page.evaluate(() => window.letGo());
-  assert.equal(await back(one.page), who);
+  await visitor.page.waitForFunction((old) => document.getElementById('code')?.getAttribute('href') !== old, code);
+  await visitor.page.evaluate(() => window.letGo());
+  assert.equal(await back(visitor.page), who);
 });
 
 test('a user adds a passkey', async () => {
   const site = await stage.site();
-  const one = await person();
+  const visitor = await person();
   const wallet = await stage.wallet('adds');
-  await reachOffer(site, one, wallet);
-  await one.page.locator('#not-now').click();
-  const who = await back(one.page);
-  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
-  await heading(one.page, /Add a key to your account at/);
-  assert.equal(await one.page.locator('form#mode').count(), 0);
-  await one.device.touch(true);
-  await button(one.page).click();
-  assert.equal(await back(one.page), who);
-  await tryPasskey(site, one);
-  assert.equal(await back(one.page), who);
+  await reachOffer(site, visitor, wallet);
+  await visitor.page.locator('#not-now').click();
+  const who = await back(visitor.page);
+  await visitor.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await heading(visitor.page, /Add a key to your account at/);
+  assert.equal(await visitor.page.locator('form#mode').count(), 0);
+  await visitor.device.touch(true);
+  await button(visitor.page).click();
+  assert.equal(await back(visitor.page), who);
+  await tryPasskey(site, visitor);
+  assert.equal(await back(visitor.page), who);
   // The device now has a passkey: it reports that, without an error.
-  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
-  await state(one.page, 'waiting');
-  await button(one.page).click();
-  await one.page.getByText('This device has a passkey for localhost already').waitFor();
+  await visitor.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(visitor.page, 'waiting');
+  await button(visitor.page).click();
+  await visitor.page.getByText('This device has a passkey for localhost already').waitFor();
 });
 
 test('a remote wallet is added after its owner confirms', async () => {
   const site = await stage.site();
-  const one = await person();
-  const who = await register(site, one);
-  const { page } = one;
+  const visitor = await person();
+  const who = await register(site, visitor);
+  const { page } = visitor;
   await page.goto(`${site.origin}/link?user=${who.slice(3)}`);
   await state(page, 'waiting');
   const stranger = await stage.wallet('stranger');
@@ -240,26 +240,26 @@ test('a remote wallet is added after its owner confirms', async () => {
 test('a key of another account is not added', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('taken', site);
-  const one = await person();
-  const who = await register(site, one);
-  await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
-  await state(one.page, 'waiting');
-  const { code, number } = await codeOf(one.page);
+  const visitor = await person();
+  const who = await register(site, visitor);
+  await visitor.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
+  await state(visitor.page, 'waiting');
+  const { code, number } = await codeOf(visitor.page);
   const refused = await wallet.scan(code, number);
   assert.equal(refused.status, 409);
-  await state(one.page, 'refused');
-  await heading(one.page, 'This key has an account already');
+  await state(visitor.page, 'refused');
+  await heading(visitor.page, 'This key has an account already');
 });
 
 test('registration and the declined offer work by keyboard', async () => {
   const site = await stage.site();
-  const one = await person();
-  await one.page.goto(`${site.origin}/register`);
-  await state(one.page, 'waiting');
-  await tabTo(one.page, '#use-passkey');
-  await one.device.touch(true);
-  await one.page.keyboard.press('Enter');
-  assert.match(await back(one.page), /^in usr_/);
+  const visitor = await person();
+  await visitor.page.goto(`${site.origin}/register`);
+  await state(visitor.page, 'waiting');
+  await tabTo(visitor.page, '#use-passkey');
+  await visitor.device.touch(true);
+  await visitor.page.keyboard.press('Enter');
+  assert.match(await back(visitor.page), /^in usr_/);
   const two = await person();
   await reachOffer(site, two, await stage.wallet('keyboard'));
   await tabTo(two.page, '#not-now');

@@ -85,26 +85,26 @@ export async function atDoor(stage, proxied, options) {
 
 /** A new user of the application after the login. */
 export async function beyondDoor(stage, proxied, options) {
-  const stood = await atDoor(stage, proxied, options);
-  const { code, number } = await codeOf(stood.page);
-  await stood.wallet.scan(code, number);
-  await stood.page.waitForURL(`${proxied.origin}/**`);
-  return stood;
+  const opened = await atDoor(stage, proxied, options);
+  const { code, number } = await codeOf(opened.page);
+  await opened.wallet.scan(code, number);
+  await opened.page.waitForURL(`${proxied.origin}/**`);
+  return opened;
 }
 
 /** A new user in the application. */
 export async function inside(stage, options) {
   const proxied = await openTo(stage);
-  const stood = await beyondDoor(stage, proxied, options);
-  await stood.page.locator('main[data-application=in]').waitFor();
-  return { proxied, ...stood };
+  const opened = await beyondDoor(stage, proxied, options);
+  await opened.page.locator('main[data-application=in]').waitFor();
+  return { proxied, ...opened };
 }
 
 async function atLogout(stage, options) {
-  const stood = await inside(stage, options);
-  await stood.page.goto(`${stood.proxied.origin}/.signpost/logout`);
-  await state(stood.page, 'log-out');
-  return stood;
+  const opened = await inside(stage, options);
+  await opened.page.goto(`${opened.proxied.origin}/.signpost/logout`);
+  await state(opened.page, 'log-out');
+  return opened;
 }
 
 /** Name → a page of the server on an application's host in that state. */

@@ -20,11 +20,11 @@ async function open(options) {
 
 /** Returns whether only the examples of this language are visible. */
 async function showsAlone(page, tongue) {
-  for (const one of TONGUES) {
-    const all = page.locator(`figure.in-${one}`);
+  for (const language of TONGUES) {
+    const all = page.locator(`figure.in-${language}`);
     const shown = await all.evaluateAll((figures) => figures.filter((figure) => figure.checkVisibility()).length);
-    assert.equal(shown, one === tongue ? await all.count() : 0, `${one} while ${tongue} is chosen`);
-    assert.ok((await all.count()) > 25, one);
+    assert.equal(shown, language === tongue ? await all.count() : 0, `${language} while ${tongue} is chosen`);
+    assert.ok((await all.count()) > 25, language);
   }
 }
 
@@ -33,7 +33,7 @@ test('the layout is right in both themes and all widths', async () => {
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
   await checkLooks(page);
   // Expanded sections too, in the language with the longest lines.
-  await page.locator('details').evaluateAll((all) => all.forEach((one) => one.toggleAttribute('open', true)));
+  await page.locator('details').evaluateAll((all) => all.forEach((details) => details.toggleAttribute('open', true)));
   await page.locator('label[for="in-sh"]').click();
   await checkLooks(page);
   await visitor.leave();
@@ -78,7 +78,7 @@ for (const viewport of [WIDE, NARROW]) {
       const target = await link.evaluate(({ hash }) => hash.slice(1));
       const isInView = () =>
         page.evaluate((id) => {
-          const [part, bar] = [document.getElementById(id), document.querySelector('.bar')].map((one) => one.getBoundingClientRect());
+          const [part, bar] = [document.getElementById(id), document.querySelector('.bar')].map((element) => element.getBoundingClientRect());
           const atEnd = Math.abs(document.documentElement.scrollHeight - innerHeight - scrollY) < 2;
           return part.top >= bar.bottom - bar.height - 1 && (part.top < innerHeight || atEnd);
         }, target);
@@ -88,7 +88,7 @@ for (const viewport of [WIDE, NARROW]) {
     if (viewport === NARROW) {
       await page.locator('.to-contents').click();
       assert.ok(await page.locator('#contents').evaluate((nav) => nav.getBoundingClientRect().top >= 0));
-      assert.equal(await page.locator('.contents ul ul').first().isVisible(), false, 'a phone is shown the subjects alone');
+      assert.equal(await page.locator('.contents ul ul').first().isVisible(), false, 'phones show only the subjects');
       await page.locator('.overview a').first().click();
       await page.waitForURL(/#listSessions$/);
     }

@@ -68,9 +68,9 @@ test('a report changes lists and assistants\' results', async () => {
   await theirs.getByRole('heading', { name: 'Thank you' }).waitFor();
 
   // Every server polls for changes each second.
-  for (const deadline = Date.now() + PATIENCE; !(await asks('Miami, FL')).find((atm) => atm.id === id).reports;) assert.ok(Date.now() < deadline, 'no assistant is told');
-  const told = (await asks('Miami, FL')).find((atm) => atm.id === id);
-  assert.match(told.reports, /^1 person says that it is gone; newest of \d{4}-\d\d-\d\d$/);
+  for (const deadline = Date.now() + PATIENCE; !(await asks('Miami, FL')).find((atm) => atm.id === id).reports;) assert.ok(Date.now() < deadline, 'no report in the tool result');
+  const reported = (await asks('Miami, FL')).find((atm) => atm.id === id);
+  assert.match(reported.reports, /^1 person says that it is gone; newest of \d{4}-\d\d-\d\d$/);
   await page.goto(search);
   await page.locator('.machine').first().getByText('1 person says that it is gone.').waitFor();
   // A browser caches an ATM for a minute, unless the page is reloaded.

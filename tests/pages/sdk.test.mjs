@@ -35,7 +35,7 @@ const AT_ONCE = 3;
 const stage = Stage.set({}, async () => {
   const opened = await Promise.allSettled([...SITES.map((site) => open(site, 'hosted')), ...HANDLERS.map((site) => open(site, 'direct'))]);
   // All sites are known by now, and are closed.
-  const failed = opened.find((one) => one.status === 'rejected');
+  const failed = opened.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
 });
 
@@ -87,11 +87,11 @@ async function delivered(site) {
 }
 
 describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
-  for (const one of SITES) {
-    test(`${one.name}: a user logs in twice, and a planted code fails`, async (t) => {
-      const { origin } = one;
-      const wallet = await stage.wallet(one.name);
-      const { visitor, page } = await begin(t, one);
+  for (const example of SITES) {
+    test(`${example.name}: a user logs in twice, and a planted code fails`, async (t) => {
+      const { origin } = example;
+      const wallet = await stage.wallet(example.name);
+      const { visitor, page } = await begin(t, example);
       assert.equal((await scan(wallet, page)).status, 404);
       await state(page, 'create');
       assert.equal((await scan(wallet, page)).status, 200);
@@ -101,12 +101,12 @@ describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
       assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite === 'Lax'), JSON.stringify(cookies));
       assert.deepEqual(cookies.filter((cookie) => cookie.name.startsWith('signpost-')), [], 'a state that is left');
 
-      const again = await begin(t, one);
+      const again = await begin(t, example);
       const returned = again.page.waitForRequest(`${origin}/signpost/return**`);
       await heldBack(again.page, `${origin}/signpost/return**`);
       assert.equal((await scan(wallet, again.page)).status, 200);
       const planted = (await returned).url();
-      const victim = await arrive(t, one);
+      const victim = await arrive(t, example);
       const lured = await victim.open(planted);
       assert.equal(lured.url(), `${origin}/?login_error=other_browser`);
       assert.equal(await lured.locator('#user').count(), 0);
@@ -114,29 +114,29 @@ describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
       const owner = await again.visitor.open(planted);
       assert.equal(owner.url(), `${origin}/`);
       assert.equal(await owner.locator('#user').innerText(), user);
-      await delivered(one);
+      await delivered(example);
     });
 
-    test(`${one.name}: a cancelled login returns to the site`, async (t) => {
-      const { origin } = one;
-      const { page } = await begin(t, one);
+    test(`${example.name}: a cancelled login returns to the site`, async (t) => {
+      const { origin } = example;
+      const { page } = await begin(t, example);
       await page.locator('#cancel button').click();
       await page.waitForURL(`${origin}/?login_error=access_denied`);
       assert.equal(await page.locator('#user').count(), 0);
     });
   }
 
-  for (const one of HANDLERS) {
-    test(`${one.name}: a wallet registers and logs in at the site`, async (t) => {
-      const { origin } = one;
-      const wallet = await stage.wallet(`wallet of ${one.name}`);
+  for (const example of HANDLERS) {
+    test(`${example.name}: a wallet registers and logs in at the site`, async (t) => {
+      const { origin } = example;
+      const wallet = await stage.wallet(`wallet of ${example.name}`);
       for (const path of ['/register', '/']) {
-        const visitor = await arrive(t, one);
+        const visitor = await arrive(t, example);
         const page = await visitor.open(origin + path);
         const code = await page.locator('a#link').getAttribute('href');
         assert.equal((await wallet.scan(code)).status, 200);
         await page.waitForURL(`${origin}/account`);
-        await delivered(one);
+        await delivered(example);
       }
     });
   }

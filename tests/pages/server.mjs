@@ -1,4 +1,4 @@
-// The program under test: in a new folder, killed and restarted at one address.
+// The program under test: in a new folder, killed and restarted at the same address.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { reservePort } from '../ports.mjs';
 
 const run = promisify(execFile);
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
-/** Rate limits are off unless a test needs them: all browsers and wallets here have one address. */
+/** Rate limits are off unless a test needs them: all browsers and wallets here share an address. */
 const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
 
 /** The environment that `faketime` sets; its process would be between us and the program. $LIB is the loader's. */
@@ -48,11 +48,11 @@ export class Server {
     const args = ['serve', '--json', '--listen', `127.0.0.1:${this.port}`, '--data-dir', this.#data()];
     this.#child = spawn(SIGNPOST, args, { env, stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'] });
     const lines = createInterface({ input: this.#child.stdout });
-    const said = await new Promise((resolve, reject) => {
+    const line = await new Promise((resolve, reject) => {
       lines.once('line', resolve);
-      lines.once('close', () => reject(new Error('the server ended before it said its address; SHOW_LOG=1 shows why')));
+      lines.once('close', () => reject(new Error('the server ended before it printed its address; SHOW_LOG=1 shows its log')));
     });
-    this.port = Number(/:(\d+)$/.exec(JSON.parse(said).listen)[1]);
+    this.port = Number(/:(\d+)$/.exec(JSON.parse(line).listen)[1]);
   }
 
   /** Ends it like a crash. */

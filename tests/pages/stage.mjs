@@ -1,4 +1,4 @@
-// The fixture of a test file: a server, a browser, sites, and users whose pages are checked.
+// The fixture of a test file: a server, a browser, sites, and users with checked pages.
 import { after, afterEach, before } from 'node:test';
 import { Visitor, codeOf, launch, state } from './browser.mjs';
 import { Server } from './server.mjs';
@@ -43,7 +43,7 @@ export class Stage {
   /** Closes all browsers; fails if a page violated a rule. */
   async clear() {
     const gone = await Promise.allSettled(this.visitors.splice(0).map((visitor) => visitor.leave()));
-    const failed = gone.find((one) => one.status === 'rejected');
+    const failed = gone.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
 

@@ -27,7 +27,7 @@ async function make(page) {
   return words;
 }
 
-/** A user whose browser has a wallet: `{visitor, page, words}`. */
+/** A user with a browser wallet: `{visitor, page, words}`. */
 async function owner(options) {
   const visitor = await stage.visitor({ expected: [/status of 40[46]/], ...options });
   const page = await visitor.open(address());
@@ -115,7 +115,7 @@ test('a restored wallet logs in as its user', async () => {
   const field = page.getByLabel('Your 24 words');
   const error = page.locator('#restored-error');
   const bring = page.getByRole('button', { name: 'Bring it back' });
-  for (const [typed, said] of [
+  for (const [typed, message] of [
     [first.words.slice(0, 23).join(' '), /You typed 23 words/],
     [first.words.with(6, 'abandn').join(' '), /Word 7, “abandn”, is not in the list\. Is it “abandon”\?/],
     [first.words.with(23, 'qqqq').join(' '), /Word 24, “qqqq”, is not in the list\./],
@@ -123,7 +123,7 @@ test('a restored wallet logs in as its user', async () => {
   ]) {
     await field.fill(typed);
     await bring.click();
-    await error.filter({ hasText: said }).waitFor();
+    await error.filter({ hasText: message }).waitFor();
   }
   await checkLooks(page);
   await field.fill(first.words.map((word, at) => `${at + 1}. ${word.toUpperCase()}`).join('\n'));
@@ -245,7 +245,7 @@ test('a clock error is reported with its size', async () => {
   assert.match(await page.locator('#outcome').innerText(), /The clock of this device is 4 minutes ahead/);
 });
 
-/** Writes a one-picture film for Chromium's camera (YUV4MPEG2): the code of an element. */
+/** Writes a film of a single picture for Chromium's camera (YUV4MPEG2): the code of an element. */
 async function film(code, folder) {
   const [width, height] = [640, 480];
   const light = await code.evaluate(async (svg, { width, height }) => {
@@ -281,7 +281,7 @@ test('the camera reads a code', async (t) => {
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.getByRole('button', { name: 'Scan a code' }).click();
   await state(page, 'confirm');
-  assert.ok(asked.some((path) => path.endsWith('/qr/decode.js')), 'the decoder is loaded when somebody scans');
+  assert.ok(asked.some((path) => path.endsWith('/qr/decode.js')), 'the decoder is loaded for a scan');
   await page.locator('#number').fill((await codeOf(login.page)).number);
   await page.locator('#agree').click();
   await state(page, 'outcome');
@@ -366,7 +366,7 @@ test('the wallet works by keyboard', async () => {
   await page.keyboard.insertText(code);
   await page.keyboard.press('Enter');
   await state(page, 'confirm');
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'main', 'nothing is agreed to by Enter alone');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main', 'Enter confirms nothing');
   await reach('#number');
   await page.keyboard.insertText(number);
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the pinned cargo tools once, and runs one of them: `tests/tools/run.sh cargo-shear [ARGUMENT…]`.
+# Installs the pinned cargo tools once, and runs the given tool: `tests/tools/run.sh cargo-shear [ARGUMENT…]`.
 set -eu
 tools="$(cd "$(dirname "$0")" && pwd)"
 if ! [ "$tools/venv" -nt "$tools/requirements.txt" ]; then

@@ -1,5 +1,5 @@
-// LNURL-auth by the npm package of that name, as its README has it: an Express route gives a code, the package's own
-// server takes the signed callback. It keeps everything in memory.
+// LNURL-auth with the npm package `lnurl`, like its README: an Express route returns a code, and the package's server
+// accepts the signed callback. All data is in memory.
 import express from 'express';
 import lnurl from 'lnurl';
 

@@ -1,4 +1,4 @@
-// The official TypeScript SDK serving one tool that returns what it was started with, stateless and in JSON:
+// The official TypeScript SDK serving a tool that returns the text of the command line, stateless and in JSON:
 // `node server.mjs '{"atms":[]}'`.
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

@@ -11,11 +11,12 @@ use anyhow::{Context as _, Result};
 use jiff::Timestamp;
 use signpost::server::schema::SCHEMA;
 use signpost_atm::catalogue::{
-    AtmFilter, Catalogue, Extent, Reading, Snapshot, Source, StoredCatalogue, Terms, TradeSide, apply, load,
+    AtmFilter, Catalogue, Coverage, FileContents, ImportRules, Snapshot, Source, StoredCatalogue, TradeSide, apply,
+    load,
 };
 use signpost_bench::report;
 use signpost_locator::import::{self, Options};
-use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reported, Schedule, Tri};
+use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, ReportedState, Schedule, Tri};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
@@ -37,7 +38,7 @@ async fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()), &SCHEMA)?;
     let catalogue = Catalogue::open(&store, &Clock::System, folder.path(), None, None).await?;
-    taken_over(&store, &catalogue, now).await?;
+    measure_import(&store, &catalogue, now).await?;
     replaced(&store, &catalogue, now)
 }
 
@@ -54,7 +55,7 @@ fn machine(number: u64) -> Option<Record> {
     record.name = Some(format!("Machine {number}").into());
     record.hours = Hours::parse(pick(&HOURS));
     record.time_zone = Some(pick(&ZONES).into());
-    record.reported = Reported::InService;
+    record.reported = ReportedState::InService;
     record.buy = Tri::Yes;
     record.sell = if number.is_multiple_of(3) { Tri::Yes } else { Tri::Unknown };
     record.coins = Arc::new([(Coin::bitcoin(), Tri::Yes)].into());
@@ -105,7 +106,7 @@ fn hours(now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
+async fn measure_import(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
     let mut text = "ref,lat,lon,name,hours,status,coins\n".to_owned();
     for record in (1..=MACHINES).filter_map(machine) {
         let (name, hours) = (record.title(), record.hours.as_ref().map(Hours::text).unwrap_or_default());
@@ -117,10 +118,10 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
     black_box(import::read(text.as_bytes(), &options)?);
     let read = begun.elapsed();
     let begun = Instant::now();
-    let reading = Reading::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
+    let contents = FileContents::from_bytes(text.as_bytes(), &options, &catalogue.places.now())?;
     let source = Source { name: "bench".to_owned(), attribution: "bench".to_owned(), imported_at: now };
-    let terms = Terms { extent: Extent::Whole, force: false, dry_run: false, most: usize::MAX };
-    let changes = apply(store, &source, &reading, terms).await?;
+    let rules = ImportRules { extent: Coverage::Full, force: false, dry_run: false, max_atms: usize::MAX };
+    let changes = apply(store, &source, &contents, rules).await?;
     let all = begun.elapsed();
     println!(
         "import of {} machines {:.2} s, {:.1} x reading them",
@@ -171,10 +172,7 @@ fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> 
         times.sort_unstable();
         let (middle, rare) = (times[times.len() / 2], times[times.len() - 1 - times.len() / 1_000]);
         halves.push(middle.as_secs_f64());
-        println!(
-            "  {name} ({replacements}): {} searches, half below {middle:?}, 999 of 1,000 below {rare:?}",
-            times.len()
-        );
+        println!("  {name} ({replacements}): {} searches, p50 {middle:?}, p99.9 {rare:?}", times.len());
     }
     report("replaced", halves[1] / halves[0], None)
 }

@@ -5,18 +5,18 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use signpost_bench::{Program, Server, Variant, ask, compare, get, or_measure, report};
+use signpost_bench::{Program, Server, Variant, ask, compare, get, report, serve_or_measure};
 
 const CONNECTIONS: usize = 32;
 /// Rows of a full page; few cities have that many.
 const ROWS: usize = 50;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
-    let ours = Program::with_machines(&[])?;
+    let ours = Program::with_atms(&[])?;
     let path = city(&text(&ours, "/atms/us/tx").await?).context("a city with enough machines")?;
     let page = text(&ours, &path).await?;
     let request = get(&path);
@@ -33,7 +33,7 @@ async fn measure() -> Result<()> {
 }
 
 async fn text(ours: &Program, path: &str) -> Result<String> {
-    Ok(String::from_utf8(ask(ours.door.address, &get(path)).await?)?)
+    Ok(String::from_utf8(ask(ours.target.address, &get(path)).await?)?)
 }
 
 /// Returns the first city of a state's page that has a full page of ATMs and few more.

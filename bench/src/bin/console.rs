@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use signpost_bench::console_fixture::{ConsoleFixture, DELIVERIES, MACHINES, SESSIONS, fill};
 use signpost_bench::load::{median, read_reply};
-use signpost_bench::server::Door;
-use signpost_bench::{Program, or_measure, report};
+use signpost_bench::server::ApiTarget;
+use signpost_bench::{Program, report, serve_or_measure};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
-/// Requests per page.
+/// Number of requests per page.
 const REQUESTS: usize = 100;
 /// Logins per second, seconds per turn, and turns.
 const LOGINS: u64 = 200;
 const SECONDS: u64 = 3;
 const TURNS: u64 = 5;
 const CONNECTIONS: u64 = 32;
-/// Interval at which all open consoles together load their counts and one page: a hundred consoles, each every ten
+/// Interval at which all open consoles together reload their counts and a page: a hundred consoles, each every ten
 /// seconds.
 const POLL: Duration = Duration::from_millis(100);
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
@@ -37,17 +37,17 @@ async fn measure() -> Result<()> {
         begun.elapsed()
     );
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    pages(&ours.door, &fixture).await?;
-    logins(&ours.door, &fixture).await
+    pages(&ours.target, &fixture).await?;
+    logins(&ours.target, &fixture).await
 }
 
 /// Creates the request for a page, as a browser on this machine sends it.
-fn request(door: &Door, fixture: &ConsoleFixture, path: &str) -> Vec<u8> {
-    let (port, cookie) = (door.address.port(), &fixture.cookie);
+fn request(target: &ApiTarget, fixture: &ConsoleFixture, path: &str) -> Vec<u8> {
+    let (port, cookie) = (target.address.port(), &fixture.cookie);
     format!("GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\n{cookie}\r\n").into_bytes()
 }
 
-async fn pages(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
+async fn pages(target: &ApiTarget, fixture: &ConsoleFixture) -> Result<()> {
     let ConsoleFixture { site, failed, .. } = fixture;
     let paths = [
         "/console".to_owned(),
@@ -68,22 +68,22 @@ async fn pages(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
         "/console/log".to_owned(),
         "/console/settings".to_owned(),
     ];
-    let (mut slowest_half, mut slowest_most) = (Duration::ZERO, Duration::ZERO);
-    println!("pages of the console, one request after another, {REQUESTS} each");
+    let (mut slowest_p50, mut slowest_p99) = (Duration::ZERO, Duration::ZERO);
+    println!("pages of the console, sequential requests, {REQUESTS} each");
     for path in paths {
-        let took = times(door, &request(door, fixture, &path)).await.with_context(|| path.clone())?;
-        let (half, most) = (took[REQUESTS / 2], took[REQUESTS * 99 / 100]);
+        let took = times(target, &request(target, fixture, &path)).await.with_context(|| path.clone())?;
+        let (p50, p99) = (took[REQUESTS / 2], took[REQUESTS * 99 / 100]);
         let shown = path.replace(&**site, "…").replace(&**failed, "…");
-        println!("  {shown:<44} half below {half:>9.2?}   99 of 100 below {most:>9.2?}");
-        (slowest_half, slowest_most) = (slowest_half.max(half), slowest_most.max(most));
+        println!("  {shown:<44} p50 {p50:>9.2?}   p99 {p99:>9.2?}");
+        (slowest_p50, slowest_p99) = (slowest_p50.max(p50), slowest_p99.max(p99));
     }
-    report("console", slowest_half.as_secs_f64() * 1e3, None)?;
-    report("console_most", slowest_most.as_secs_f64() * 1e3, None)
+    report("console", slowest_p50.as_secs_f64() * 1e3, None)?;
+    report("console_most", slowest_p99.as_secs_f64() * 1e3, None)
 }
 
 /// Returns the latencies, sorted, without the first: a first read takes longer.
-async fn times(door: &Door, request: &[u8]) -> Result<Vec<Duration>> {
-    let mut connection = TcpStream::connect(door.address).await?;
+async fn times(target: &ApiTarget, request: &[u8]) -> Result<Vec<Duration>> {
+    let mut connection = TcpStream::connect(target.address).await?;
     connection.set_nodelay(true)?;
     let (mut took, mut reply) = (Vec::with_capacity(REQUESTS), Vec::new());
     for number in 0..=REQUESTS {
@@ -98,12 +98,12 @@ async fn times(door: &Door, request: &[u8]) -> Result<Vec<Duration>> {
     Ok(took)
 }
 
-async fn logins(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
+async fn logins(target: &ApiTarget, fixture: &ConsoleFixture) -> Result<()> {
     let (mut alone, mut beside, mut number) = (Vec::new(), Vec::new(), 1);
     for _ in 0..TURNS {
-        alone.push(answers(door, &mut number).await?);
-        let console = tokio::spawn(poll(door.clone(), fixture.clone()));
-        let took = answers(door, &mut number).await?;
+        alone.push(answers(target, &mut number).await?);
+        let console = tokio::spawn(poll(target.clone(), fixture.clone()));
+        let took = answers(target, &mut number).await?;
         if console.is_finished() {
             console.await?.context("the console")?;
         } else {
@@ -112,14 +112,14 @@ async fn logins(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
         beside.push(took);
     }
     let (alone, beside) = (median(alone), median(beside));
-    println!("{LOGINS} logins a second, 99 of 100 below {alone:.2} ms alone, {beside:.2} ms while consoles ask");
+    println!("{LOGINS} logins per second, p99 {alone:.2} ms without consoles, {beside:.2} ms with consoles");
     report("console_logins", beside / alone, None)
 }
 
 /// Simulates open consoles: loads their counts and the page of today until it is dropped.
-async fn poll(door: Door, fixture: ConsoleFixture) -> Result<()> {
-    let mut connection = TcpStream::connect(door.address).await?;
-    let requests = ["/console/counts", "/console"].map(|path| request(&door, &fixture, path));
+async fn poll(target: ApiTarget, fixture: ConsoleFixture) -> Result<()> {
+    let mut connection = TcpStream::connect(target.address).await?;
+    let requests = ["/console/counts", "/console"].map(|path| request(&target, &fixture, path));
     let (mut due, mut reply) = (interval(POLL), Vec::new());
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -132,13 +132,13 @@ async fn poll(door: Door, fixture: ConsoleFixture) -> Result<()> {
 }
 
 /// Answers sessions that were created in advance, each when it is due. Returns p99 in milliseconds.
-async fn answers(door: &Door, number: &mut u64) -> Result<f64> {
+async fn answers(target: &ApiTarget, number: &mut u64) -> Result<f64> {
     let mut answers = Vec::new();
     for _ in 0..LOGINS * SECONDS {
-        answers.push(door.sign_login(*number).await?.1);
+        answers.push(target.sign_login(*number).await?.1);
         *number += 1;
     }
-    let (address, begun, mut clients) = (door.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
+    let (address, begun, mut clients) = (target.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
     for first in 0..CONNECTIONS {
         let every = usize::try_from(CONNECTIONS)?;
         let own = (0_u64..).zip(&answers).skip(usize::try_from(first)?).step_by(every);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use signpost_bench::goals::missing;
 use signpost_bench::load::{ROUNDS, median};
-use signpost_bench::{Server, ask, get, or_measure, post, report};
+use signpost_bench::{Server, ask, get, post, report, serve_or_measure};
 use tokio::time::sleep;
 
 const MACHINES: u32 = 40_000;
@@ -20,7 +20,7 @@ const COLUMNS: &str = "ref,lat,lon,name,street,city,region,postcode,country,oper
 const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"lat":26.0,"lon":-122.0,"limit":1}}}"#;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
@@ -32,7 +32,7 @@ async fn measure() -> Result<()> {
     println!("the built program, {MACHINES} machines of {} fields", COLUMNS.split(',').count());
     report("binary", f64::from(u32::try_from(file.len())?) / 1e6, None)?;
     let folder = tempfile::tempdir()?;
-    let installed = Installed { program, folder: folder.path() };
+    let installed = Installation { program, folder: folder.path() };
     installed.import(0)?;
     let mut starts = Vec::new();
     for _ in 0..ROUNDS {
@@ -53,12 +53,12 @@ async fn measure() -> Result<()> {
 }
 
 /// The program and its data folder.
-struct Installed<'a> {
+struct Installation<'a> {
     program: PathBuf,
     folder: &'a Path,
 }
 
-impl Installed<'_> {
+impl Installation<'_> {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).arg("--data-dir").arg(self.folder).stdout(Stdio::null()).stderr(Stdio::null());

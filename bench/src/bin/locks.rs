@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     let running = server::start_with(&[("rate_limit_mcp", "1000/s")])?;
     let app = &running.app;
     let now = app.clock.now();
-    println!("what all requests share, {} cores: per second by one thread and by {THREADS}", cores());
+    println!("state shared by all requests, {} cores: per second with one thread and with {THREADS}", cores());
     let account = signpost_platform::accounts::Account { name: "bench".to_owned(), environment: Environment::Sandbox };
     let keys: Vec<_> = (0..CALLERS)
         .map(|_| NewKey::new(Environment::Sandbox, signpost_store::random(), signpost_store::random()))
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
     for key in 0..CALLERS {
         runtime.block_on(kept.find(&key, async { Ok(Some(Arc::from("kept"))) }))?;
     }
-    measure("locks_kept", most, "a row that is kept", || |at| kept.get(&(at % CALLERS)).is_some())?;
+    measure("locks_kept", most, "a cached row", || |at| kept.get(&(at % CALLERS)).is_some())?;
     let _entered = runtime.enter();
     let router = signpost::server::routes::front(app).router;
     measure("locks_health", most, "/health, without a socket", || {
@@ -99,7 +99,7 @@ fn rates<R: FnMut(usize) -> bool>(name: &str, connect: impl Fn() -> R + Sync) ->
     let (together, switches) = by(THREADS, &connect)?;
     let alone = before.max(by(1, &connect)?.0);
     let ratio = together / alone;
-    println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches in a million");
+    println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches per million");
     Ok((alone, together))
 }
 

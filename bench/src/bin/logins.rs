@@ -13,14 +13,14 @@ use axum::routing::post as route;
 use serde_json::Value;
 use signpost_auth::{Challenge, K1, Wallet};
 use signpost_login::ids::EventId;
-use signpost_store::step;
+use signpost_store::Statement;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 use signpost_bench::goals::missing;
 use signpost_bench::load::{Measured, burst, measure as load, print_all, print_measured};
-use signpost_bench::server::{Door, Running, start_with};
-use signpost_bench::{Program, Server, Variant, ask, exchange, get, or_measure, post, report};
+use signpost_bench::server::{ApiTarget, Running, start_with};
+use signpost_bench::{Program, Server, Variant, ask, exchange, get, post, report, serve_or_measure};
 
 const CONNECTIONS: usize = 64;
 /// Logins per turn, all signed before they are timed; and turns.
@@ -31,15 +31,15 @@ const EVENTS: usize = 300;
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let durable = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
     let (sink, _) = sink().await?;
-    durable.door.register("localhost", &format!("http://{sink}/hook")).await?;
-    durable.door.host("hosted.example", "https://hosted.example/").await?;
+    durable.target.register("localhost", &format!("http://{sink}/hook")).await?;
+    durable.target.host("hosted.example", "https://hosted.example/").await?;
     let node = |name: &str| {
         let started = Server::start(Command::new("node").arg(name).current_dir("bench/baselines/node"));
         started.map_err(|error| missing(name, &format!("{error:#} (npm ci in bench/baselines/node)"))).ok()
@@ -54,9 +54,9 @@ async fn measure() -> Result<()> {
 
 async fn creation(ours: &Program, lnurl: Option<&Server>) -> Result<()> {
     let lnurl = lnurl.map(|server| Variant { name: "lnurl, in memory", server, request: get("/new") });
-    let request = ours.door.creation();
+    let request = ours.target.creation();
     let mut variants: Vec<_> = lnurl.into_iter().collect();
-    variants.push(Variant { name: "ours, on disk before the answer", server: &ours.server, request });
+    variants.push(Variant { name: "ours, durable before the response", server: &ours.server, request });
     println!("creating a login, {CONNECTIONS} connections");
     against("creation_lnurl", &variants).await
 }
@@ -73,7 +73,7 @@ async fn against(key: &str, variants: &[Variant<'_>]) -> Result<()> {
 
 async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
     println!("answering a login, signed before, {CONNECTIONS} connections");
-    let ours = &program.door;
+    let ours = &program.target;
     let (mut authenticate, mut lightning, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..TURNS {
         let (mut answers, mut lightnings, mut callbacks) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,8 +92,8 @@ async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
     }
     let (authenticate, lightning) = (Measured::of(&authenticate)?, Measured::of(&lightning)?);
     let baseline = if theirs.is_empty() { authenticate } else { Measured::of(&theirs)? };
-    print_measured("ours: authenticate, on disk before the answer", authenticate, baseline);
-    print_measured("ours: GET /lnurl, on disk before the answer", lightning, baseline);
+    print_measured("ours: authenticate, durable before the response", authenticate, baseline);
+    print_measured("ours: GET /lnurl, durable before the response", lightning, baseline);
     if theirs.is_empty() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
 }
 
 /// Creates a session. Returns the request of a Lightning wallet that answers it.
-async fn lightning_answer(ours: &Door) -> Result<Vec<u8>> {
+async fn lightning_answer(ours: &ApiTarget) -> Result<Vec<u8>> {
     const PAGE: &str = r#"{"domain":"hosted.example","mode":"register","flow":"page","metadata":{"return_url":"/in"}}"#;
     let session: Value = serde_json::from_slice(&ours.post("/sandbox/v1/sessions", PAGE).await?)?;
     let [id, challenge] = ["id", "challenge"].map(|member| session[member].as_str().unwrap_or_default());
@@ -136,29 +136,29 @@ async fn verification(ours: &Program, siwe: Option<&Server>) -> Result<()> {
         let sample = String::from_utf8(ask(server.address, &get("/sample")).await?)?;
         variants.push(Variant { name: "siwe behind Fastify", server, request: post("/verify", "", &sample) });
     }
-    let request = post("/sandbox/v1/verify", &ours.door.authorization, &body);
+    let request = post("/sandbox/v1/verify", &ours.target.authorization, &body);
     variants.push(Variant { name: "ours: POST /verify", server: &ours.server, request });
     println!("verifying a signature, {CONNECTIONS} connections");
     against("verify_siwe", &variants).await
 }
 
 /// Measures the delay between the answer to a login and its event, and the slowdown of both while another account has
-/// thousands of dead endpoints and more hanging ones than attempts run concurrently.
+/// thousands of dead endpoints, and more hanging endpoints than concurrent attempts.
 async fn events() -> Result<()> {
     const TRIED: &str = "SELECT COUNT(*) FROM deliveries WHERE account = 'hostile' AND attempts + in_backoff > 0";
     let folder = tempfile::tempdir()?;
     let ours = start_with(&[("data_dir", folder.path().to_str().context("a path in UTF-8")?)])?;
     let (sink, mut arrived) = sink().await?;
-    ours.door.register("localhost", &format!("http://{sink}/hook")).await?;
-    let alone = waits(&ours.door, 0, &mut arrived).await?;
+    ours.target.register("localhost", &format!("http://{sink}/hook")).await?;
+    let alone = waits(&ours.target, 0, &mut arrived).await?;
     println!("from the answer to a login to its event");
-    println!("  half below {:?}, 99 of 100 below {:?}", alone[1][EVENTS / 2], alone[1][EVENTS * 99 / 100]);
+    println!("  p50 {:?}, p99 {:?}", alone[1][EVENTS / 2], alone[1][EVENTS * 99 / 100]);
     report("event", alone[1][EVENTS * 99 / 100].as_secs_f64() * 1e3, None)?;
     hostile(&ours).await?;
-    let beside = waits(&ours.door, EVENTS, &mut arrived).await?;
+    let beside = waits(&ours.target, EVENTS, &mut arrived).await?;
     let tried = ours.app.store.read(TRIED, Vec::new()).await?;
-    ensure!(tried.first().context("a count")?.int(0)? > 5_000, "the hostile account was not there");
-    println!("beside a hostile account, 99 of 100 against those alone");
+    ensure!(tried.first().context("a count")?.int(0)? > 5_000, "the hostile account was inactive");
+    println!("with a hostile account, p99 compared with the p99 without it");
     for (at, key) in ["hostile_answer", "hostile_event"].into_iter().enumerate() {
         let [alone, beside] = [&alone, &beside].map(|waits| waits[at][EVENTS * 99 / 100]);
         println!("  {beside:?}, {alone:?} alone");
@@ -169,7 +169,7 @@ async fn events() -> Result<()> {
 
 /// Returns the latencies of answers and the delays of their events, both sorted.
 async fn waits(
-    ours: &Door,
+    ours: &ApiTarget,
     from: usize,
     arrived: &mut mpsc::UnboundedReceiver<(String, Instant)>,
 ) -> Result<[Vec<Duration>; 2]> {
@@ -212,12 +212,12 @@ async fn hostile(ours: &Running) -> Result<()> {
         let mut random = [0; 16];
         random[..8].copy_from_slice(&number.to_be_bytes());
         let (id, at) = (EventId::new(now, random).to_string(), now + jiff::SignedDuration::from_millis(wait));
-        step(QUEUE, vec![id.into(), url.into(), i64::from(is_tried).into(), now.into(), at.into()])
+        Statement::new(QUEUE, vec![id.into(), url.into(), i64::from(is_tried).into(), now.into(), at.into()])
     };
     let dead = (0..DEAD).map(|n| queue(n, format!("http://127.1.{}.{}:1", n / 250, n % 250 + 1), true, n * 12));
     let hangs = (0..400).map(|n| queue(DEAD + n, format!("http://127.2.0.{}:{port}", n % 50 + 1), false, 0));
-    for steps in dead.chain(hangs).collect::<Vec<_>>().chunks(500) {
-        ours.app.store.write(steps.to_vec()).await?;
+    for statements in dead.chain(hangs).collect::<Vec<_>>().chunks(500) {
+        ours.app.store.write(statements.to_vec()).await?;
     }
     ours.app.login.outbox.notify_one();
     Ok(())
@@ -227,14 +227,14 @@ async fn hostile(ours: &Running) -> Result<()> {
 async fn sink() -> Result<(std::net::SocketAddr, mpsc::UnboundedReceiver<(String, Instant)>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    let (told, arrived) = mpsc::unbounded_channel();
-    let router = Router::new().route("/hook", route(took)).with_state(Arc::new(told));
+    let (sender, arrived) = mpsc::unbounded_channel();
+    let router = Router::new().route("/hook", route(took)).with_state(Arc::new(sender));
     tokio::spawn(async { axum::serve(listener, router).await });
     Ok((address, arrived))
 }
 
-async fn took(State(told): State<Arc<mpsc::UnboundedSender<(String, Instant)>>>, body: Bytes) {
+async fn took(State(sender): State<Arc<mpsc::UnboundedSender<(String, Instant)>>>, body: Bytes) {
     let at = Instant::now();
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
-    drop(told.send((event["session_id"].as_str().unwrap_or_default().to_owned(), at)));
+    drop(sender.send((event["session_id"].as_str().unwrap_or_default().to_owned(), at)));
 }

@@ -13,10 +13,10 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost_bench::goals::missing;
 use signpost_bench::load::{Measured, burst, median};
-use signpost_bench::server::Door;
+use signpost_bench::server::ApiTarget;
 use signpost_bench::{
-    Program, ROUND, ROUNDS, Server, Variant, ask, compare, exchange, get_with, or_measure, per_second, post, print,
-    report,
+    Program, ROUND, ROUNDS, Server, Variant, ask, compare, exchange, get_with, per_second, post, print, report,
+    serve_or_measure,
 };
 use signpost_openid::jose::{PrivateKey, SigningAlgorithm, generate_pkcs8};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,20 +26,20 @@ const CONNECTIONS: usize = 32;
 /// Codes per turn, all issued before they are timed (they expire after a minute); and turns.
 const CODES: usize = 1_200;
 const TURNS: usize = 3;
-/// Requests through nginx, in sequence.
+/// Number of requests through nginx, in sequence.
 const THROUGH: usize = 1_000;
 /// The code verifier of RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    let realm = Realm::open(&ours.door).await?;
+    let realm = ClientDomain::open(&ours.target).await?;
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let (mut browser, cookie) = realm.log_in(port).await?;
     tokens(&ours, &realm, &mut browser).await?;
@@ -50,8 +50,8 @@ async fn measure() -> Result<()> {
 }
 
 /// A domain with a client that accepts all users without consent.
-struct Realm<'a> {
-    door: &'a Door,
+struct ClientDomain<'a> {
+    target: &'a ApiTarget,
     issuer: String,
     client: String,
     secret: String,
@@ -62,19 +62,19 @@ struct Realm<'a> {
 struct Cookies(BTreeMap<String, String>);
 
 /// The head and the body of a response.
-struct Shown {
+struct RawResponse {
     head: String,
     body: String,
 }
 
-impl Shown {
+impl RawResponse {
     fn location(&self) -> Result<&str> {
         let line = self.head.lines().find_map(|line| line.strip_prefix("location: "));
         line.with_context(|| format!("no way on: {} {}", self.head, self.body))
     }
 
     /// Returns the path of the redirect on this server.
-    fn onward(&self) -> Result<String> {
+    fn redirect_path(&self) -> Result<String> {
         path_of(self.location()?)
     }
 }
@@ -84,7 +84,7 @@ fn path_of(url: &str) -> Result<String> {
 }
 
 /// Requests a page with the stored cookies, and stores the new cookies.
-async fn visit(address: SocketAddr, path: &str, headers: &str, cookies: &mut Cookies) -> Result<Shown> {
+async fn visit(address: SocketAddr, path: &str, headers: &str, cookies: &mut Cookies) -> Result<RawResponse> {
     let sent: Vec<_> = cookies.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let sent = if sent.is_empty() { String::new() } else { format!("cookie: {}\r\n", sent.join("; ")) };
     let mut connection = TcpStream::connect(address).await?;
@@ -96,24 +96,25 @@ async fn visit(address: SocketAddr, path: &str, headers: &str, cookies: &mut Coo
         let (name, value) = set.split(';').next().and_then(|pair| pair.split_once('=')).context("a cookie")?;
         cookies.0.insert(name.to_owned(), value.to_owned());
     }
-    Ok(Shown { head: head.to_owned(), body: body.to_owned() })
+    Ok(RawResponse { head: head.to_owned(), body: body.to_owned() })
 }
 
-impl<'a> Realm<'a> {
-    async fn open(door: &'a Door) -> Result<Self> {
-        door.host("localhost", "http://localhost:9/").await?;
-        let domains: Value =
-            serde_json::from_slice(&ask(door.address, &get_with("/sandbox/v1/domains", &door.authorization)).await?)?;
+impl<'a> ClientDomain<'a> {
+    async fn open(target: &'a ApiTarget) -> Result<Self> {
+        target.host("localhost", "http://localhost:9/").await?;
+        let domains: Value = serde_json::from_slice(
+            &ask(target.address, &get_with("/sandbox/v1/domains", &target.authorization)).await?,
+        )?;
         let id = domains["domains"][0]["id"].as_str().context("an id")?.to_owned();
         let client = json!({
             "redirect_uris": ["http://localhost:9/.signpost/callback", "http://localhost:9/cb"],
             "trusted": true, "allow": ["*"],
         });
-        let made = door.post(&format!("/sandbox/v1/domains/{id}/clients"), &client.to_string()).await?;
+        let made = target.post(&format!("/sandbox/v1/domains/{id}/clients"), &client.to_string()).await?;
         let made: Value = serde_json::from_slice(&made)?;
         let member = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| name.to_owned());
         Ok(Self {
-            door,
+            target,
             issuer: path_of(&member("issuer")?)?,
             client: member("client_id")?,
             secret: member("client_secret")?,
@@ -123,23 +124,24 @@ impl<'a> Realm<'a> {
     /// Logs a user in to an application at this port: the browser has a session at the login origin, and a cookie at
     /// the application.
     async fn log_in(&self, port: u16) -> Result<(Cookies, String)> {
-        let (door, host) = (self.door, format!("x-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n"));
+        let (target, host) =
+            (self.target, format!("x-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n"));
         let (mut browser, mut application) = (Cookies::default(), Cookies::default());
         let start = format!("/.signpost/start?client={}", self.client);
-        let authorize = visit(door.address, &start, &host, &mut application).await?.onward()?;
-        let page = visit(door.address, &authorize, "", &mut browser).await?.onward()?;
-        visit(door.address, &page, "", &mut browser).await?;
+        let authorize = visit(target.address, &start, &host, &mut application).await?.redirect_path()?;
+        let page = visit(target.address, &authorize, "", &mut browser).await?.redirect_path()?;
+        visit(target.address, &page, "", &mut browser).await?;
         let session = page.rsplit('/').next().and_then(|rest| rest.split('?').next()).context("a session")?;
         // The first answer of an unknown key turns the page into a registration page.
         for _ in 0..2 {
-            door.post(&format!("/sandbox/v1/sessions/{session}/simulate"), r#"{"wallet":1}"#).await?;
+            target.post(&format!("/sandbox/v1/sessions/{session}/simulate"), r#"{"wallet":1}"#).await?;
         }
-        let done = visit(door.address, &page, "", &mut browser).await?.body;
+        let done = visit(target.address, &page, "", &mut browser).await?.body;
         let link = done.split('<').find(|tag| tag.starts_with("a ") && tag.contains("id=\"continue\""));
         let link = link.and_then(|tag| tag.split_once("href=\"")?.1.split('"').next()).context("a way back")?;
         let back = path_of(&link.replace("&amp;", "&"))?;
-        let callback = visit(door.address, &back, "", &mut browser).await?.onward()?;
-        visit(door.address, &callback, &host, &mut application).await?;
+        let callback = visit(target.address, &back, "", &mut browser).await?.redirect_path()?;
+        visit(target.address, &callback, &host, &mut application).await?;
         let cookie = application.0.get("signpost_app").context("a session of the application")?;
         Ok((browser, format!("cookie: signpost_app={cookie}\r\n")))
     }
@@ -151,7 +153,7 @@ impl<'a> Realm<'a> {
              nonce=n&code_challenge={CHALLENGE}&code_challenge_method=S256",
             self.client
         );
-        let sent = visit(self.door.address, &format!("{}/authorize?{query}", self.issuer), "", browser).await?;
+        let sent = visit(self.target.address, &format!("{}/authorize?{query}", self.issuer), "", browser).await?;
         let code = sent.location()?.split_once("code=").context("a code")?.1;
         Ok(code.split('&').next().unwrap_or_default().to_owned())
     }
@@ -164,12 +166,12 @@ impl<'a> Realm<'a> {
             self.client, self.secret
         );
         let request = post(&format!("{}/token", self.issuer), "", &body);
-        let request = String::from_utf8(request).expect("what was put together is a text");
+        let request = String::from_utf8(request).expect("UTF-8");
         request.replacen("application/json", "application/x-www-form-urlencoded", 1).into_bytes()
     }
 }
 
-async fn tokens(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Result<()> {
+async fn tokens(ours: &Program, realm: &ClientDomain<'_>, browser: &mut Cookies) -> Result<()> {
     println!("a code for tokens, {CONNECTIONS} connections, each code redeemed once");
     let key =
         PrivateKey::from_pkcs8(SigningAlgorithm::Rs256, generate_pkcs8(SigningAlgorithm::Rs256)?.expose_secret())?;
@@ -204,50 +206,50 @@ fn sign_round(key: &PrivateKey) -> Result<u32> {
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..thread::available_parallelism()?.get()).map(|_| scope.spawn(sign)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("nothing there panics")).sum()
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     })
 }
 
-async fn userinfo(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Result<()> {
-    let tokens = ask(ours.door.address, &realm.exchange(&realm.code(browser).await?)).await?;
+async fn userinfo(ours: &Program, realm: &ClientDomain<'_>, browser: &mut Cookies) -> Result<()> {
+    let tokens = ask(ours.target.address, &realm.exchange(&realm.code(browser).await?)).await?;
     let tokens: Value = serde_json::from_slice(&tokens)?;
     let bearer = format!("authorization: Bearer {}\r\n", tokens["access_token"].as_str().context("a token")?);
     let request = get_with(&format!("{}/userinfo", realm.issuer), &bearer);
-    let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+    let bare = Server::bare("application/json", &ask(ours.target.address, &request).await?)?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
         Variant { name: "GET <issuer>/userinfo", server: &ours.server, request },
     ];
-    println!("what is known of somebody, {CONNECTIONS} connections");
+    println!("claims of a user, {CONNECTIONS} connections");
     compare("userinfo", &variants, CONNECTIONS).await.map(drop)
 }
 
-async fn documents(ours: &Program, realm: &Realm<'_>) -> Result<()> {
+async fn documents(ours: &Program, realm: &ClientDomain<'_>) -> Result<()> {
     for (key, name, path) in [
         ("discovery", "GET <issuer>/.well-known/…", "/.well-known/openid-configuration"),
         ("jwks", "GET <issuer>/jwks", "/jwks"),
     ] {
         let request = get_with(&format!("{}{path}", realm.issuer), "");
-        let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+        let bare = Server::bare("application/json", &ask(ours.target.address, &request).await?)?;
         let variants = [
             Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
             Variant { name, server: &ours.server, request },
         ];
-        println!("what an issuer publishes, {CONNECTIONS} connections");
+        println!("discovery documents, {CONNECTIONS} connections");
         compare(key, &variants, CONNECTIONS).await?;
     }
     Ok(())
 }
 
-async fn forward(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
+async fn forward(ours: &Program, realm: &ClientDomain<'_>, port: u16, cookie: &str) -> Result<()> {
     let reported = format!(
         "x-forwarded-method: GET\r\nx-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n\
          x-forwarded-uri: /reports/1?x=y\r\nx-forwarded-for: 127.0.0.1\r\n{cookie}"
     );
     let request = get_with(&format!("/forward/caddy?client={}", realm.client), &reported);
-    let told = ask(ours.door.address, &request).await?;
-    ensure!(told.is_empty(), "{}", String::from_utf8_lossy(&told));
-    let bare = Server::bare("text/plain", &told)?;
+    let body = ask(ours.target.address, &request).await?;
+    ensure!(body.is_empty(), "{}", String::from_utf8_lossy(&body));
+    let bare = Server::bare("text/plain", &body)?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
         Variant { name: "GET /forward/caddy, a yes", server: &ours.server, request },
@@ -257,7 +259,7 @@ async fn forward(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> 
 }
 
 /// Measures the configuration of `deploy/`, without TLS, and an equal application without forward auth.
-async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
+async fn behind_nginx(ours: &Program, realm: &ClientDomain<'_>, port: u16, cookie: &str) -> Result<()> {
     let Some(nginx) = ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| fs::exists(path).unwrap_or(false))
     else {
         missing("forward_nginx", "nginx (apt-get install nginx)");
@@ -282,7 +284,7 @@ async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str
         ("ssl_certificate_key /etc/ssl/app.example.com.key;", ""),
         ("server_name app.example.com;", "server_name localhost;"),
         ("127.0.0.1:8000", &application.address.to_string()),
-        ("127.0.0.1:8080", &ours.door.address.to_string()),
+        ("127.0.0.1:8080", &ours.target.address.to_string()),
         ("cli_REPLACE_ME", &realm.client),
     ] {
         ensure!(text.contains(from), "deploy/forward-auth/nginx.conf has no {from}");
@@ -296,7 +298,7 @@ async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str
     let asked = [(plain, String::new()), (port, cookie.to_owned())];
     let waits = [waits(&server, &asked[0]).await?, waits(&server, &asked[1]).await?];
     let [without, with] = waits.map(median);
-    println!("through nginx, one request after another, half below");
+    println!("through nginx, sequential requests, p50");
     println!("  {without:.3} ms without the question, {with:.3} ms with it");
     report("forward_nginx", with - without, None)
 }

@@ -9,29 +9,29 @@ use anyhow::{Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use signpost_bench::login_page::OpenPage;
-use signpost_bench::server::Door;
-use signpost_bench::{Program, Server, Variant, ask, compare, get, get_with, or_measure, report};
+use signpost_bench::server::ApiTarget;
+use signpost_bench::{Program, Server, Variant, ask, compare, get, get_with, report, serve_or_measure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// Logins that are watched, in sequence.
+/// Number of logins that are watched, in sequence.
 const LOGINS: usize = 100;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.door.host("localhost", "http://localhost:9/").await?;
+    ours.target.host("localhost", "http://localhost:9/").await?;
     serving(&ours).await?;
-    watching(&ours.door).await
+    watching(&ours.target).await
 }
 
 async fn serving(ours: &Program) -> Result<()> {
-    let page = OpenPage::open(&ours.door).await?;
+    let page = OpenPage::open(&ours.target).await?;
     let request = get_with(&page.path, &page.cookie);
     let bare = Server::bare("text/html; charset=utf-8", page.document.as_bytes())?;
     let variants = [
@@ -41,14 +41,14 @@ async fn serving(ours: &Program) -> Result<()> {
     println!("showing a login page that waits, {CONNECTIONS} connections");
     compare("page", &variants, CONNECTIONS).await?;
     let mut bytes = gzipped(page.document.as_bytes())?;
-    for asset in assets(&ours.door, &page.document).await? {
-        bytes += gzipped(&ask(ours.door.address, &get(&asset)).await?)?;
+    for asset in assets(&ours.target, &page.document).await? {
+        bytes += gzipped(&ask(ours.target.address, &get(&asset)).await?)?;
     }
     report("page_bytes", f64::from(u32::try_from(bytes)?) / 1e3, None)
 }
 
 /// Returns the URLs of the assets that a page loads, and of their imports.
-async fn assets(ours: &Door, document: &str) -> Result<BTreeSet<String>> {
+async fn assets(ours: &ApiTarget, document: &str) -> Result<BTreeSet<String>> {
     let (mut found, mut next) = (BTreeSet::new(), vec![document.to_owned()]);
     while let Some(text) = next.pop() {
         for part in text.split("/assets/").skip(1) {
@@ -72,7 +72,7 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
 
 /// Measures the time from the response to the wallet until the page has been notified by its event stream and has
 /// fetched the new document, which a browser then renders.
-async fn watching(ours: &Door) -> Result<()> {
+async fn watching(ours: &ApiTarget) -> Result<()> {
     let mut waits = Vec::new();
     for _ in 0..LOGINS {
         let page = OpenPage::open(ours).await?;
@@ -89,7 +89,7 @@ async fn watching(ours: &Door) -> Result<()> {
     }
     waits.sort_unstable();
     println!("from the answer of a wallet until its page shows it, {LOGINS} logins");
-    println!("  half below {:?}, 99 of 100 below {:?}", waits[LOGINS / 2], waits[LOGINS * 99 / 100]);
+    println!("  p50 {:?}, p99 {:?}", waits[LOGINS / 2], waits[LOGINS * 99 / 100]);
     report("page_shown", waits[LOGINS / 2].as_secs_f64() * 1e3, None)
 }
 

@@ -1,6 +1,6 @@
 //! Passkey logins: the verification against the library it uses, and a stored answer against a wallet's answer.
 
-#[expect(dead_code, reason = "what it can lie about is for tests")]
+#[expect(dead_code, reason = "its invalid answers are for tests")]
 #[path = "../../../tests/passkey.rs"]
 mod passkey;
 
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRegistration, QrData, RelyingParty, Wallet};
 use signpost_bench::load::{Measured, burst, print_measured};
-use signpost_bench::server::Door;
-use signpost_bench::{Program, ROUND, ROUNDS, ask, get_with, or_measure, per_second, post, print, report};
+use signpost_bench::server::ApiTarget;
+use signpost_bench::{Program, ROUND, ROUNDS, ask, get_with, per_second, post, print, report, serve_or_measure};
 use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -28,18 +28,18 @@ const TURNS: usize = 3;
 const DOMAIN: &str = "hosted.example";
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     verification()?;
     let folder = tempfile::tempdir()?;
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.door.host(DOMAIN, "https://hosted.example/").await?;
+    ours.target.host(DOMAIN, "https://hosted.example/").await?;
     answers(&ours).await
 }
 
-/// Measures the verification of a posted assertion and of its signature, on one core.
+/// Measures the verification of a posted assertion and of its signature, on a single core.
 fn verification() -> Result<()> {
     let (rp, challenge) = (RelyingParty::of("https://login.example").context("a name")?, [7; 32]);
     let text = BASE64URL_NOPAD.encode(&challenge);
@@ -71,8 +71,8 @@ fn verification() -> Result<()> {
     }
     let (raws, checks) = (per_second(raws), per_second(checks));
     println!("checking a login by passkey, one core");
-    print("ring: the signature alone", raws, raws);
-    print("ours: from the posted text to the verdict", checks, raws);
+    print("ring: signature only", raws, raws);
+    print("ours: from the request body to the decision", checks, raws);
     report("passkey_check", checks / raws, None)
 }
 
@@ -87,7 +87,7 @@ fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
 
 /// Measures logins of existing users, signed in advance, each on its own page and stored before the response.
 async fn answers(program: &Program) -> Result<()> {
-    let ours = &program.door;
+    let ours = &program.target;
     let wallet = Wallet::from_bytes([7; 32])?;
     let mut passkey = registers_passkey(ours).await?;
     registers_wallet(ours, &wallet).await?;
@@ -113,7 +113,7 @@ async fn answers(program: &Program) -> Result<()> {
     report("passkey", passkey.rate / wallet.rate, Some([passkey.spent, wallet.spent]))
 }
 
-async fn registers_passkey(ours: &Door) -> Result<TestPasskey> {
+async fn registers_passkey(ours: &ApiTarget) -> Result<TestPasskey> {
     let page = OpenPage::of(ours, "register").await?;
     let asked = page.options(ours).await?;
     let (passkey, made) = TestPasskey::create(&asked["publicKey"], &page.origin, &[]);
@@ -122,7 +122,7 @@ async fn registers_passkey(ours: &Door) -> Result<TestPasskey> {
     Ok(passkey)
 }
 
-async fn registers_wallet(ours: &Door, wallet: &Wallet) -> Result<()> {
+async fn registers_wallet(ours: &ApiTarget, wallet: &Wallet) -> Result<()> {
     let page = OpenPage::of(ours, "register").await?;
     ask(ours.address, &page.answered_by_wallet(wallet)?).await?;
     page.complete(ours).await
@@ -138,7 +138,7 @@ struct OpenPage {
 }
 
 impl OpenPage {
-    async fn of(ours: &Door, mode: &str) -> Result<Self> {
+    async fn of(ours: &ApiTarget, mode: &str) -> Result<Self> {
         let asked = json!({ "domain": DOMAIN, "mode": mode, "flow": "page", "metadata": { "return_url": "/in" } });
         let request = post("/sandbox/v1/sessions", &ours.authorization, &asked.to_string());
         let session: Value = serde_json::from_slice(&ask(ours.address, &request).await?)?;
@@ -157,7 +157,7 @@ impl OpenPage {
     }
 
     /// Loads the page; the first response sets its cookie.
-    async fn load(&mut self, ours: &Door) -> Result<()> {
+    async fn load(&mut self, ours: &ApiTarget) -> Result<()> {
         let mut connection = TcpStream::connect(ours.address).await?;
         connection.write_all(&get_with(&self.path, &format!("{}connection: close\r\n", self.cookie))).await?;
         let mut reply = String::new();
@@ -176,7 +176,7 @@ impl OpenPage {
     }
 
     /// Returns the request options that the page's script passes to the authenticator.
-    async fn options(&self, ours: &Door) -> Result<Value> {
+    async fn options(&self, ours: &ApiTarget) -> Result<Value> {
         Ok(serde_json::from_slice(
             &ask(ours.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
         )?)
@@ -208,7 +208,7 @@ impl OpenPage {
     }
 
     /// Completes the login as the site does after the redirect.
-    async fn complete(mut self, ours: &Door) -> Result<()> {
+    async fn complete(mut self, ours: &ApiTarget) -> Result<()> {
         self.load(ours).await?;
         let code = self.between("code=", "\"")?.split('&').next().unwrap_or_default().to_owned();
         let body = json!({ "code": code }).to_string();

@@ -2,22 +2,22 @@
 
 use anyhow::{Context, Result};
 use signpost_bench::load::check;
-use signpost_bench::{Program, Server, Variant, ask, compare, get_with, or_measure};
+use signpost_bench::{Program, Server, Variant, ask, compare, get_with, serve_or_measure};
 
 const CONNECTIONS: usize = 32;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.door.register("localhost", "http://127.0.0.1:1/").await?;
-    let session = ours.door.create().await?;
+    ours.target.register("localhost", "http://127.0.0.1:1/").await?;
+    let session = ours.target.create().await?;
     let path = format!("/sandbox/v1/sessions/{}", session["id"].as_str().context("an id")?);
-    let request = get_with(&path, &ours.door.authorization);
-    let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+    let request = get_with(&path, &ours.target.authorization);
+    let bare = Server::bare("application/json", &ask(ours.target.address, &request).await?)?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
         Variant { name: "GET /sessions/{id}", server: &ours.server, request },

@@ -1,6 +1,6 @@
-//! `POST /sessions` and `GET /sessions/{id}` on the PostgreSQL of `SIGNPOST_BENCH_POSTGRES` (bench/postgres.sh starts
-//! one, with synchronous commits as by default), against one INSERT per request in an equal server; the cost of a
-//! delivery; and three servers with a shared database against one.
+//! `POST /sessions` and `GET /sessions/{id}` on the PostgreSQL of `SIGNPOST_BENCH_POSTGRES` (started by
+//! bench/postgres.sh, with the default synchronous commits), against a single INSERT per request in an equal server;
+//! the cost of a delivery; and three servers with a shared database against a single server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use tokio_postgres::{Client, NoTls, Statement};
 
 use signpost_bench::goals::missing;
 use signpost_bench::load::{Measured, at_once, burst, measure as load, median, print_measured};
-use signpost_bench::server::{Door, Running, start_with};
-use signpost_bench::{Program, Server, Variant, ask, bare, compare, get_with, or_measure, post, report};
+use signpost_bench::server::{ApiTarget, Running, start_with};
+use signpost_bench::{Program, Server, Variant, ask, bare, compare, get_with, post, report, serve_or_measure};
 
 const CONNECTIONS: usize = 128;
-/// Database connections of the baseline; more do not increase its throughput.
+/// Number of database connections of the baseline; more do not increase its throughput.
 const POOL: usize = 32;
-const ALONE: usize = 600;
+const SEQUENTIAL_REQUESTS: usize = 600;
 const EVENTS: usize = 20_000;
 const LOGINS: usize = 6_400;
 
@@ -42,8 +42,8 @@ const INSERT: &str = "
 fn main() -> Result<()> {
     // The baseline runs in a separate process, too.
     match std::env::args().skip(1).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["plain", url] => Plain::serve(url),
-        _ => or_measure(measure),
+        ["plain", url] => InsertBaseline::serve(url),
+        _ => serve_or_measure(measure),
     }
 }
 
@@ -57,10 +57,10 @@ async fn measure() -> Result<()> {
     let sink = on_threads(1, Router::new().route("/hook", route_post(taken)))?[0];
     let database = format!("database_url={url}");
     let ours = Program::start(&[&database])?;
-    ours.door.register("localhost", &format!("http://{sink}/hook")).await?;
-    let plain = Server::this(&["plain", &url])?;
+    ours.target.register("localhost", &format!("http://{sink}/hook")).await?;
+    let plain = Server::start_self(&["plain", &url])?;
     creations(&ours, &plain, &url).await?;
-    alone(&ours.door, plain.address).await?;
+    alone(&ours.target, plain.address).await?;
     drop(plain);
     let others = [Program::start(&[&database])?, Program::start(&[&database])?];
     three_servers(&ours, &others).await?;
@@ -81,17 +81,17 @@ async fn shared_limits(database: &str, redis: &str) -> Result<()> {
     let (here, shared) = (Program::start(&settings[..2])?, Program::start(&settings)?);
     let mut connection = redis::Client::open(redis)?.get_multiplexed_async_connection().await?;
     let mut trips = Vec::new();
-    for _ in 0..ALONE {
+    for _ in 0..SEQUENTIAL_REQUESTS {
         let begun = Instant::now();
         redis::cmd("PING").query_async::<String>(&mut connection).await?;
         trips.push(begun.elapsed());
     }
     trips.sort_unstable();
-    let request = |door: &Door| get_with("/sandbox/v1/domains/dom_none", &door.authorization);
-    let without = half(here.door.address, &request(&here.door)).await?;
-    let with = half(shared.door.address, &request(&shared.door)).await?;
-    println!("a limit shared through Redis, one connection alone, half of them within");
-    println!("  round trip {:?}; request {without:?}, with the shared limit {with:?}", trips[ALONE / 2]);
+    let request = |target: &ApiTarget| get_with("/sandbox/v1/domains/dom_none", &target.authorization);
+    let without = half(here.target.address, &request(&here.target)).await?;
+    let with = half(shared.target.address, &request(&shared.target)).await?;
+    println!("rate limit in Redis, one connection, p50");
+    println!("  round trip {:?}; request {without:?}, with the shared limit {with:?}", trips[SEQUENTIAL_REQUESTS / 2]);
     report("limit_redis", with.saturating_sub(without).as_secs_f64() * 1e6, None)
 }
 
@@ -100,62 +100,66 @@ async fn half(address: SocketAddr, request: &[u8]) -> Result<Duration> {
     let mut connection = TcpStream::connect(address).await?;
     connection.set_nodelay(true)?;
     let (mut took, mut reply) = (Vec::new(), vec![0; 64 * 1024]);
-    for _ in 0..ALONE {
+    for _ in 0..SEQUENTIAL_REQUESTS {
         let begun = Instant::now();
         connection.write_all(request).await?;
         ensure!(connection.read(&mut reply).await? > 0, "the server hung up");
         took.push(begun.elapsed());
     }
     took.sort_unstable();
-    Ok(took[ALONE / 2])
+    Ok(took[SEQUENTIAL_REQUESTS / 2])
 }
 
 /// Measures logins that were signed in advance.
 async fn answers(ours: &Program) -> Result<()> {
     let mut requests = Vec::new();
     for number in 0..LOGINS {
-        let session = ours.door.create().await?;
+        let session = ours.target.create().await?;
         let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
         let mut secret = [1; 32];
         secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
         let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
         let path = format!("/sandbox/v1/sessions/{}/authenticate", session["id"].as_str().context("id")?);
-        requests.push(post(&path, &ours.door.authorization, &serde_json::to_string(&answer)?));
+        requests.push(post(&path, &ours.target.authorization, &serde_json::to_string(&answer)?));
     }
     let measured = Measured::of(&[burst(&ours.server, requests, 64).await?])?;
     println!("answering a login on PostgreSQL, signed before, 64 connections");
-    print_measured("authenticate, on disk before the answer", measured, measured);
+    print_measured("authenticate, durable before the response", measured, measured);
     report("postgres_answers", measured.rate, None)
 }
 
 async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
-    let request = ours.door.creation();
+    let request = ours.target.creation();
     // The upper bound for any store: the requests with almost free writes.
     let memory = Program::start(&[])?;
-    memory.door.register("localhost", "http://localhost:9/hook").await?;
+    memory.target.register("localhost", "http://localhost:9/hook").await?;
     let variants = [
         Variant { name: "one INSERT per request, bare handler", server: plain, request: request.clone() },
         Variant { name: "POST /sessions", server: &ours.server, request },
-        Variant { name: "POST /sessions, database in memory", server: &memory.server, request: memory.door.creation() },
+        Variant {
+            name: "POST /sessions, database in memory",
+            server: &memory.server,
+            request: memory.target.creation(),
+        },
     ];
     println!("creating a session on PostgreSQL, {CONNECTIONS} connections");
     let measured = compare("postgres_creation", &variants, CONNECTIONS).await?;
     let limit = bare::creations(url, Clock::System.now()).await?;
-    println!("  {limit:.0} /s by a client alone in arrays of 256, without HTTP");
+    println!("  {limit:.0} /s by a database client with arrays of 256, without HTTP");
     report("postgres_creation_memory", measured[1].rate / measured[2].rate, None)?;
     report("postgres_creation_limit", measured[1].rate / limit, None)
 }
 
-async fn alone(ours: &Door, plain: SocketAddr) -> Result<()> {
+async fn alone(ours: &ApiTarget, plain: SocketAddr) -> Result<()> {
     let request = ours.creation();
     let [plain, ours] = [half(plain, &request).await?, half(ours.address, &request).await?];
-    println!("one connection alone, half of them within");
+    println!("one connection, p50");
     println!("  one INSERT per request {plain:?}, POST /sessions {ours:?}");
     report("postgres_alone", (ours.as_secs_f64() - plain.as_secs_f64()) * 1e3, None)
 }
 
 async fn three_servers(first: &Program, others: &[Program; 2]) -> Result<()> {
-    let request = first.door.creation();
+    let request = first.target.creation();
     let server = |name, server| Variant { name, server, request: request.clone() };
     let alone = [server("one server", &first.server)];
     let three = [&first.server, &others[0].server, &others[1].server].map(|it| server("three servers", it));
@@ -167,10 +171,10 @@ async fn three_servers(first: &Program, others: &[Program; 2]) -> Result<()> {
 }
 
 async fn polls(ours: &Program) -> Result<()> {
-    let session = ours.door.create().await?;
+    let session = ours.target.create().await?;
     let path = format!("/sandbox/v1/sessions/{}", session["id"].as_str().context("an id")?);
-    let request = get_with(&path, &ours.door.authorization);
-    let bare = Server::bare("application/json", &ask(ours.door.address, &request).await?)?;
+    let request = get_with(&path, &ours.target.authorization);
+    let bare = Server::bare("application/json", &ask(ours.target.address, &request).await?)?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
         Variant { name: "GET /sessions/{id}", server: &ours.server, request },
@@ -191,7 +195,7 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     let endpoints = on_threads(32, router)?;
     // Events of the logins are still being delivered.
     drained(ours).await?;
-    println!("events from the outbox on PostgreSQL to 32 endpoints, each end kept");
+    println!("events from the outbox on PostgreSQL to 32 endpoints, with stored results");
     let mut rates = Vec::new();
     for _ in 0..3 {
         let begun = queue(ours, &endpoints).await?;
@@ -200,7 +204,7 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     }
     println!("  {rates:.0?} /s, {} more than once", arrived.load(Ordering::Relaxed) - 3 * EVENTS as u64);
     let limit = bare::deliveries(url, EVENTS, ours.app.clock.now()).await?;
-    println!("  {limit:.0} /s taken and ended by a client alone in arrays of 256, none of them chosen, signed or sent");
+    println!("  {limit:.0} /s claimed and completed by a client with arrays of 256, without delivery");
     let rate = median(rates);
     report("postgres_outbox", rate, None)?;
     report("postgres_outbox_limit", rate / limit, None)
@@ -223,31 +227,31 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
                                 next_attempt_at)
         SELECT $1, 'bench', 'sandbox', id, $2, $3, $4, 'pending', 0, $5, $5 FROM domains WHERE account = 'bench'";
     let now = ours.app.clock.now();
-    let mut steps = Vec::new();
+    let mut statements = Vec::new();
     for number in 0..EVENTS {
         let id = signpost_login::ids::EventId::new(now, signpost_store::random());
         let endpoint = format!("http://{}", endpoints[number % endpoints.len()]);
         let body = json!({ "type": "session.authenticated", "data": "x".repeat(300) }).to_string();
         let url = format!("{endpoint}/hook");
-        steps.push(signpost_store::step(
+        statements.push(signpost_store::Statement::new(
             INSERT,
             vec![id.as_str().into(), url.into(), endpoint.into(), body.into(), now.into()],
         ));
     }
     let begun = Instant::now();
-    ours.app.store.write(steps).await?;
+    ours.app.store.write(statements).await?;
     println!("  ({EVENTS} events queued in {:?})", begun.elapsed());
     ours.app.login.outbox.notify_one();
     Ok(Instant::now())
 }
 
 /// A baseline that stores each request with its own INSERT.
-struct Plain {
+struct InsertBaseline {
     pool: Vec<Mutex<(Client, Statement)>>,
     next: AtomicU64,
 }
 
-impl Plain {
+impl InsertBaseline {
     fn serve(url: &str) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async {
@@ -282,7 +286,7 @@ impl Plain {
 
 /// Serves a router at this many addresses on two threads until the process ends.
 fn on_threads(addresses: usize, router: Router) -> Result<Vec<SocketAddr>> {
-    let (told, started) = std::sync::mpsc::channel();
+    let (sender, started) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async move {
@@ -293,7 +297,7 @@ fn on_threads(addresses: usize, router: Router) -> Result<Vec<SocketAddr>> {
                 let router = router.clone();
                 serving.spawn(async { axum::serve(listener, router).await });
             }
-            told.send(listens)?;
+            sender.send(listens)?;
             serving.join_all().await;
             anyhow::Ok(())
         })

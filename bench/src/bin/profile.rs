@@ -12,12 +12,14 @@ use anyhow::{Context, Result, ensure};
 use signpost_bench::callgrind::{Counts, read};
 use signpost_bench::load::burst;
 use signpost_bench::login_page::OpenPage;
-use signpost_bench::{Program, Server, Spent, Variant, ask, get, get_with, measure as load, or_measure_some, post};
+use signpost_bench::{
+    CpuTime, Program, Server, Variant, ask, get, get_with, measure as load, post, serve_or_measure_selected,
+};
 
-/// Requests that are counted, after as many that are not.
+/// Number of counted requests, after an equal number of uncounted requests.
 const REQUESTS: u32 = 400;
 const CONNECTIONS: usize = 8;
-/// Functions that are listed per path.
+/// Number of functions that are listed per path.
 const FUNCTIONS: usize = 12;
 
 const PATHS: [&str; 8] = ["bare-poll", "health", "ping", "poll", "creation", "page", "call", "search"];
@@ -27,7 +29,7 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Austin, TX","limit":10}}}"#;
 
 fn main() -> Result<()> {
-    or_measure_some(&PATHS, async |asked| {
+    serve_or_measure_selected(&PATHS, async |asked| {
         let asked = asked.iter().map(String::as_str).collect::<Vec<_>>();
         let paths = if asked.is_empty() { &PATHS[..] } else { &asked[..] };
         let mut profiles = Vec::new();
@@ -43,7 +45,7 @@ fn main() -> Result<()> {
 /// The cost of a request of a path.
 struct Profile {
     counted: Counts,
-    spent: Spent,
+    spent: CpuTime,
     calls: Option<BTreeMap<String, u64>>,
 }
 
@@ -69,7 +71,7 @@ async fn profile(path: &str) -> Result<Profile> {
 /// Starts the server of a path. Returns it with the request to send.
 async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Vec<u8>)> {
     match path {
-        "call" => return Ok((Server::this_under(runner, &["stub"])?, post("/mcp", BOTH, CALL))),
+        "call" => return Ok((Server::start_self_under(runner, &["stub"])?, post("/mcp", BOTH, CALL))),
         "health" | "ping" | "search" => {
             let program = Program::start_under(runner, "locator", &[])?;
             let message = if path == "ping" { PING } else { SEARCH };
@@ -82,24 +84,24 @@ async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Ve
     let runs = if path == "bare-poll" { &[] } else { runner };
     let program = Program::start_under(runs, "program", &[&format!("data_dir={}", folder.display())])?;
     if path == "page" {
-        program.door.host("localhost", "http://localhost:9/").await?;
-        let page = OpenPage::open(&program.door).await?;
+        program.target.host("localhost", "http://localhost:9/").await?;
+        let page = OpenPage::open(&program.target).await?;
         return Ok((program.server, get_with(&page.path, &page.cookie)));
     }
-    program.door.register("localhost", "http://127.0.0.1:1/").await?;
+    program.target.register("localhost", "http://127.0.0.1:1/").await?;
     if path == "creation" {
-        return Ok((program.server, program.door.creation()));
+        return Ok((program.server, program.target.creation()));
     }
-    let session = program.door.create().await?;
+    let session = program.target.create().await?;
     let address = format!("/sandbox/v1/sessions/{}", session["id"].as_str().context("an id")?);
-    let request = get_with(&address, &program.door.authorization);
+    let request = get_with(&address, &program.target.authorization);
     if path == "poll" {
         return Ok((program.server, request));
     }
     let file = folder.join("body");
-    fs::write(&file, ask(program.door.address, &request).await?)?;
+    fs::write(&file, ask(program.target.address, &request).await?)?;
     let asked = ["bare", "application/json", file.to_str().context("a path in UTF-8")?];
-    Ok((Server::this_under(runner, &asked)?, request))
+    Ok((Server::start_self_under(runner, &asked)?, request))
 }
 
 fn control(server: &Server, arguments: &[&str]) -> Result<()> {
@@ -111,22 +113,22 @@ fn control(server: &Server, arguments: &[&str]) -> Result<()> {
 
 /// Counts each system call of all requests. Returns `None` if `strace` is not installed.
 async fn system_calls(server: &Server, request: Vec<u8>, folder: &Path) -> Result<Option<BTreeMap<String, u64>>> {
-    let told = folder.join("calls");
+    let trace = folder.join("calls");
     let mut command = Command::new("strace");
-    command.args(["-f", "-c", "-o"]).arg(&told).args(["-p", &server.id().to_string()]).stderr(Stdio::null());
+    command.args(["-f", "-c", "-o"]).arg(&trace).args(["-p", &server.id().to_string()]).stderr(Stdio::null());
     let Ok(mut strace) = command.spawn() else { return Ok(None) };
     // `strace` does not report that it is attached.
     tokio::time::sleep(Duration::from_millis(500)).await;
     burst(server, vec![request; REQUESTS as usize], CONNECTIONS).await?;
     Command::new("kill").args(["-INT", &strace.id().to_string()]).status()?;
     strace.wait()?;
-    let told = fs::read_to_string(told)?;
+    let trace = fs::read_to_string(trace)?;
     let row = |line: &str| {
         let fields: Vec<_> = line.split_whitespace().collect();
         let (name, calls) = (*fields.last()?, fields.get(3)?.parse().ok()?);
         (name != "total").then(|| (name.to_owned(), calls))
     };
-    Ok(Some(told.lines().filter_map(row).collect()))
+    Ok(Some(trace.lines().filter_map(row).collect()))
 }
 
 fn print(paths: &[&str], profiles: &[Profile]) {

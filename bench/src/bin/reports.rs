@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use signpost_bench::load::read_any_reply;
-use signpost_bench::{Program, or_measure, post, report};
+use signpost_bench::{Program, post, report, serve_or_measure};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -17,11 +17,11 @@ const SECONDS: u64 = 5;
 const SEARCHES: u64 = 400;
 const REPORTS: u64 = 1_000;
 const CONNECTIONS: u64 = 32;
-/// Sample ATMs that are reported.
+/// Number of sample ATMs that are reported.
 const MACHINES: u64 = 100;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
@@ -29,7 +29,7 @@ async fn measure() -> Result<()> {
     let data_dir = format!("data_dir={}", folder.path().display());
     let ours =
         Program::start(&[&data_dir, "services=atm,auth", "trusted_proxies=127.0.0.1", "rate_limit_reports=5/h"])?;
-    let address = ours.door.address;
+    let address = ours.target.address;
     let arguments = r#"{"location":"Austin, TX","limit":10}"#;
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}}}"#

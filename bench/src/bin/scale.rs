@@ -6,67 +6,67 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use signpost_bench::load::read_reply;
 use signpost_bench::queue::{Latency, Writer, arrivals};
-use signpost_bench::{Program, Variant, measure as load, or_measure, report};
+use signpost_bench::{Program, Variant, measure as load, report, serve_or_measure};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, sleep_until};
 
-/// Writes per login: its creation and its answer.
+/// Number of writes per login: its creation and its answer.
 const WRITES: f64 = 2.0;
 const LOGINS: f64 = 1_000.0;
 const SECONDS: f64 = 5.0;
-const ALONE: usize = 600;
+const SEQUENTIAL_WRITES: usize = 600;
 const CONNECTIONS: usize = 64;
 /// Maximum writes of the server per transaction.
 const BATCH: usize = 256;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.door.register("localhost", "http://127.0.0.1:1/").await?;
-    let request = ours.door.creation();
+    ours.target.register("localhost", "http://127.0.0.1:1/").await?;
+    let request = ours.target.creation();
     let alone = alone(&ours, &request).await?;
-    let most =
+    let max_rate =
         load(&[Variant { name: "creations", server: &ours.server, request: request.clone() }], 128).await?[0].rate;
-    let writer = Writer::of(alone, most);
-    println!("writes on disk before the answer: {alone:?} alone, at most {most:.0} /s");
-    println!("  predicted  logins/s    half below   99 of 100 below");
+    let writer = Writer::of(alone, max_rate);
+    println!("durable writes: {alone:?} for a single write, at most {max_rate:.0} /s");
+    println!("  predicted  logins/s           p50               p99");
     for logins in [10.0, 100.0, 300.0, LOGINS, 3_000.0, 10_000.0] {
-        let Latency { half, most } = writer.latency(&arrivals(logins * WRITES, SECONDS), BATCH);
-        println!("  {logins:>19} {:>10.2} ms {:>14.2} ms", half * 1e3, most * 1e3);
+        let Latency { p50, p99 } = writer.latency(&arrivals(logins * WRITES, SECONDS), BATCH);
+        println!("  {logins:>19} {:>10.2} ms {:>14.2} ms", p50 * 1e3, p99 * 1e3);
     }
     let arrivals = arrivals(LOGINS * WRITES, SECONDS);
     let predicted = writer.latency(&arrivals, BATCH);
     let measured = at(&ours, &request, &arrivals).await?;
-    println!("  measured {LOGINS:>10} {:>10.2} ms {:>14.2} ms", measured.half * 1e3, measured.most * 1e3);
-    report("scale_half", measured.half / predicted.half, None)?;
-    report("scale_most", measured.most / predicted.most, None)
+    println!("  measured {LOGINS:>10} {:>10.2} ms {:>14.2} ms", measured.p50 * 1e3, measured.p99 * 1e3);
+    report("scale_half", measured.p50 / predicted.p50, None)?;
+    report("scale_most", measured.p99 / predicted.p99, None)
 }
 
 /// Returns the p50 of requests on a single connection.
 async fn alone(ours: &Program, request: &[u8]) -> Result<Duration> {
-    let mut connection = TcpStream::connect(ours.door.address).await?;
+    let mut connection = TcpStream::connect(ours.target.address).await?;
     connection.set_nodelay(true)?;
     let (mut took, mut reply) = (Vec::new(), Vec::new());
-    for _ in 0..ALONE {
+    for _ in 0..SEQUENTIAL_WRITES {
         let begun = Instant::now();
         connection.write_all(request).await?;
         read_reply(&mut connection, &mut reply).await?;
         took.push(begun.elapsed());
     }
     took.sort_unstable();
-    Ok(took[ALONE / 2])
+    Ok(took[SEQUENTIAL_WRITES / 2])
 }
 
-/// Returns the latencies of requests that are sent at these times, regardless of earlier ones. The wait for a free
-/// connection counts.
+/// Returns the latencies of requests that are sent at these times, even if earlier requests have not completed. The
+/// wait for a free connection counts.
 async fn at(ours: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency> {
-    let (address, begun, mut clients) = (ours.door.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
+    let (address, begun, mut clients) = (ours.target.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
     for first in 0..CONNECTIONS {
         let own: Vec<f64> = arrivals.iter().skip(first).step_by(CONNECTIONS).copied().collect();
         let request = request.to_vec();

@@ -1,12 +1,12 @@
 //! `POST /sessions`, each stored on disk before its response, against a server with its database in memory.
 
 use anyhow::Result;
-use signpost_bench::{Program, Variant, compare, or_measure};
+use signpost_bench::{Program, Variant, compare, serve_or_measure};
 
 const CONNECTIONS: usize = 128;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
@@ -14,10 +14,10 @@ async fn measure() -> Result<()> {
     let memory = Program::start(&[])?;
     let durable = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
     for program in [&memory, &durable] {
-        program.door.register("localhost", "http://127.0.0.1:1/").await?;
+        program.target.register("localhost", "http://127.0.0.1:1/").await?;
     }
-    let variants = [("database in memory", &memory), ("on disk before the answer", &durable)]
-        .map(|(name, program)| Variant { name, server: &program.server, request: program.door.creation() });
+    let variants = [("database in memory", &memory), ("durable before the response", &durable)]
+        .map(|(name, program)| Variant { name, server: &program.server, request: program.target.creation() });
     println!("POST /sessions, durable (synchronous=FULL) and in memory, {CONNECTIONS} connections");
     compare("creation", &variants, CONNECTIONS).await?;
     Ok(())

@@ -9,13 +9,13 @@ use signpost_bench::goals::missing;
 use signpost_bench::load::{check, median, print_all};
 use signpost_bench::serve::{MACHINES, found};
 use signpost_bench::{
-    Program, Server, Variant, ask, compare, get, measure as load, or_measure, post, read_reply, report,
+    Program, Server, Variant, ask, compare, get, measure as load, post, read_reply, report, serve_or_measure,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// Responses over SSE that are timed.
+/// Number of responses over SSE that are timed.
 const EVENTS: usize = 2_000;
 
 const JSON: &str = "application/json";
@@ -29,16 +29,16 @@ const ONE: &str = r#"{"lat":30.267,"lon":-97.743,"limit":1}"#;
 const TEN: &str = r#"{"lat":30.267,"lon":-97.743,"limit":10}"#;
 
 fn main() -> Result<()> {
-    or_measure(measure)
+    serve_or_measure(measure)
 }
 
 async fn measure() -> Result<()> {
-    let stub = Server::this(&["stub"])?;
-    let program = Program::with_machines(&[])?;
+    let stub = Server::start_self(&["stub"])?;
+    let program = Program::with_atms(&[])?;
     println!("memory when idle, a server with one tool");
     report("memory_stub", stub.resident_megabytes()?, None)?;
     stubbed(&stub).await?;
-    least(&program.server).await?;
+    minimal_requests(&program.server).await?;
     searched(&program.server).await?;
     println!("reply over SSE, one connection");
     events("signpost-mcp, a stub", &stub, STUB).await?;
@@ -75,7 +75,7 @@ async fn stubbed(stub: &Server) -> Result<()> {
 }
 
 /// Measures requests with next to no work for the program.
-async fn least(program: &Server) -> Result<()> {
+async fn minimal_requests(program: &Server) -> Result<()> {
     for (key, name, request) in [("health", "GET /health", get("/health")), ("ping", "ping", post("/mcp", BOTH, PING))]
     {
         let bare = bare_of(program, &request).await?;
@@ -93,7 +93,7 @@ async fn least(program: &Server) -> Result<()> {
 }
 
 async fn searched(program: &Server) -> Result<()> {
-    let limited = Program::with_machines(&["rate_limit_mcp=1000000/s"])?;
+    let limited = Program::with_atms(&["rate_limit_mcp=1000000/s"])?;
     println!("search of {MACHINES} machines, {CONNECTIONS} connections");
     for (key, name, arguments) in [
         ("search", "the program, by name", BY_NAME),
@@ -148,7 +148,7 @@ async fn events(name: &str, server: &Server, body: &str) -> Result<f64> {
     }
     times.sort_unstable_by(f64::total_cmp);
     let slow = times[times.len() * 99 / 100];
-    println!("  {name:<36} {:.2} ms, 99 of 100 below {slow:.2} ms", median(times));
+    println!("  {name:<36} {:.2} ms, p99 {slow:.2} ms", median(times));
     Ok(slow)
 }
 

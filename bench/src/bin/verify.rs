@@ -1,4 +1,4 @@
-//! `POST /verify` over HTTP against raw libsecp256k1 on as many cores.
+//! `POST /verify` over HTTP against raw libsecp256k1 on an equal number of cores.
 
 use std::thread;
 use std::time::Instant;
@@ -10,14 +10,14 @@ use secp256k1::{Message, PublicKey, ecdsa};
 use sha2::{Digest, Sha256};
 use signpost_auth::Wallet;
 use signpost_bench::load::{Measured, round};
-use signpost_bench::{Program, ROUND, ROUNDS, Variant, or_measure, per_second, post, print, report, server};
+use signpost_bench::{Program, ROUND, ROUNDS, Variant, per_second, post, print, report, serve_or_measure, server};
 use tower::ServiceExt;
 
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 const CONNECTIONS: usize = 32;
 
 fn main() -> Result<()> {
-    or_measure(compared)
+    serve_or_measure(compared)
 }
 
 async fn compared() -> Result<()> {
@@ -26,7 +26,7 @@ async fn compared() -> Result<()> {
     in_process(&key, &signature).await?;
     let program = Program::start(&[])?;
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
-    let request = post("/sandbox/v1/verify", &program.door.authorization, &body);
+    let request = post("/sandbox/v1/verify", &program.target.authorization, &body);
     let variant = Variant { name: "POST /verify, 32 connections", server: &program.server, request };
     let (mut raw, mut served) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -41,12 +41,12 @@ async fn compared() -> Result<()> {
     report("verify", served.rate / raw, None)
 }
 
-/// Measures the handler without a socket against the library, both on one core.
+/// Measures the handler without a socket against the library, both on a single core.
 async fn in_process(key: &str, signature: &str) -> Result<()> {
     let running = server::start_with(&[])?;
     let router = signpost::server::routes::front(&running.app).router;
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
-    let bearer = running.door.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
+    let bearer = running.target.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
     let bearer = bearer.context("an authorization line")?;
     let (mut raws, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -74,7 +74,7 @@ fn raw_round(key: &str, signature: &str) -> Result<u32> {
     let cores = thread::available_parallelism()?.get();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(|| raw(key, signature))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("nothing there panics")).sum()
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     })
 }
 

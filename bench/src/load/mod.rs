@@ -2,8 +2,8 @@
 //!
 //! The variants of a measurement alternate by round, so that other load of the machine affects all of them; only the
 //! ratios are meaningful. Every server has its own process, so that the processor time per request excludes the
-//! generator. One-shot requests go through [`burst`], all others through one of two generators: `wrk`, which uses the
-//! least processor time, or the generator in this crate, if `wrk` is not installed or as a cross-check.
+//! generator. One-shot requests go through [`burst`], all others through `wrk`, which uses the least processor time, or
+//! through the generator in this crate, if `wrk` is not installed or as a cross-check.
 
 mod own;
 mod wrk;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tokio::task::JoinSet;
 
-use crate::child::{Server, Spent};
+use crate::child::{CpuTime, Server};
 use crate::goals::report;
 
 pub use own::{ask, exchange, read_any_reply, read_reply};
@@ -27,9 +27,9 @@ pub const ROUND: Duration = Duration::from_secs(1);
 /// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
-    /// `wrk` with one thread.
+    /// `wrk` with a single thread.
     Wrk,
-    /// The generator in this crate, on one thread.
+    /// The generator in this crate, on a single thread.
     Own,
 }
 
@@ -66,7 +66,7 @@ pub struct Round {
     requests: f64,
     seconds: f64,
     /// Processor time of all requests.
-    spent: Spent,
+    spent: CpuTime,
 }
 
 /// The result of a variant.
@@ -75,7 +75,7 @@ pub struct Measured {
     /// Requests per second, the median of the rounds.
     pub rate: f64,
     /// Processor time of the server per request.
-    pub spent: Spent,
+    pub spent: CpuTime,
 }
 
 impl Measured {
@@ -87,7 +87,7 @@ impl Measured {
         let requests: f64 = rounds.iter().map(|round| round.requests).sum();
         ensure!(requests > 0.0, "no request was answered");
         let rate = median(rounds.iter().map(|round| round.requests / round.seconds).collect());
-        Ok(Self { rate, spent: rounds.iter().map(|round| round.spent).sum::<Spent>() / requests })
+        Ok(Self { rate, spent: rounds.iter().map(|round| round.spent).sum::<CpuTime>() / requests })
     }
 }
 
@@ -123,9 +123,9 @@ pub async fn round(variant: &Variant<'_>, connections: usize) -> Result<Round> {
 
 async fn round_with(generator: Generator, variant: &Variant<'_>, connections: usize) -> Result<Round> {
     let Variant { name, server, request } = variant;
-    let before = server.spent()?;
+    let before = server.cpu_time()?;
     let (requests, seconds) = generator.load(server.address, request, connections).await.context(*name)?;
-    Ok(Round { requests, seconds, spent: server.spent()? - before })
+    Ok(Round { requests, seconds, spent: server.cpu_time()? - before })
 }
 
 /// Measures all variants concurrently, with these connections each, and returns the sum.
@@ -134,7 +134,7 @@ async fn round_with(generator: Generator, variant: &Variant<'_>, connections: us
 /// Returns an error if a response is not a success.
 pub async fn at_once(variants: &[Variant<'_>], connections: usize) -> Result<Measured> {
     let (generator, mut rounds) = (Generator::best(), Vec::new());
-    let spent = || variants.iter().map(|variant| variant.server.spent()).sum::<Result<Spent>>();
+    let spent = || variants.iter().map(|variant| variant.server.cpu_time()).sum::<Result<CpuTime>>();
     for _ in 0..ROUNDS {
         let (before, mut loads) = (spent()?, JoinSet::new());
         for Variant { server, request, .. } in variants {
@@ -154,9 +154,9 @@ pub async fn at_once(variants: &[Variant<'_>], connections: usize) -> Result<Mea
 /// # Errors
 /// Returns an error if a response is not a success.
 pub async fn burst(server: &Server, requests: Vec<Vec<u8>>, connections: usize) -> Result<Round> {
-    let before = server.spent()?;
+    let before = server.cpu_time()?;
     let (requests, seconds) = own::burst(server.address, requests, connections).await?;
-    Ok(Round { requests, seconds, spent: server.spent()? - before })
+    Ok(Round { requests, seconds, spent: server.cpu_time()? - before })
 }
 
 /// Returns the median.

@@ -60,10 +60,10 @@ struct Connection {
     stream: TcpStream,
     reply: Vec<u8>,
     head: usize,
-    shape: Option<Shape>,
+    shape: Option<ResponseShape>,
 }
 
-struct Shape {
+struct ResponseShape {
     whole: usize,
     /// The offset of the length header, and its bytes.
     at: usize,
@@ -99,7 +99,7 @@ impl Connection {
     }
 }
 
-impl Shape {
+impl ResponseShape {
     fn fits(&self, reply: &[u8]) -> bool {
         reply.len() == self.whole && reply.starts_with(b"HTTP/1.1 20") && reply[self.at..].starts_with(&self.length)
     }
@@ -140,10 +140,10 @@ impl Head {
         }
     }
 
-    fn shape(&self, reply: &[u8]) -> Option<Shape> {
+    fn shape(&self, reply: &[u8]) -> Option<ResponseShape> {
         let (at, _) = self.length?;
         let line = reply[at..].split_inclusive(|byte| *byte == b'\n').next()?;
-        Some(Shape { whole: reply.len(), at, length: line.to_vec() })
+        Some(ResponseShape { whole: reply.len(), at, length: line.to_vec() })
     }
 }
 

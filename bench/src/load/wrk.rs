@@ -1,4 +1,4 @@
-//! `wrk` with one thread.
+//! `wrk` with a single thread.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -24,11 +24,12 @@ pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usiz
     command.args(["-t", "1", "-c", &connections, "-d", &seconds, "-s"]);
     command.arg(file.path()).arg(format!("http://{address}{path}"));
     let output = spawn_blocking(move || command.output()).await?.context("wrk")?;
-    let told = String::from_utf8_lossy(&output.stdout);
-    let line = told.lines().find(|line| line.starts_with("counted")).with_context(|| told.clone().into_owned())?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let line =
+        printed.lines().find(|line| line.starts_with("counted")).with_context(|| printed.clone().into_owned())?;
     let numbers = line.split_whitespace().skip(1).map(str::parse).collect::<Result<Vec<f64>, _>>()?;
-    let [requests, micros, errors] = numbers[..] else { anyhow::bail!("{told}") };
-    ensure!(errors == 0.0, "not every request was answered with a success: {told}");
+    let [requests, micros, errors] = numbers[..] else { anyhow::bail!("{printed}") };
+    ensure!(errors == 0.0, "some requests failed: {printed}");
     Ok((requests, micros / 1e6))
 }
 

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 use signpost_locator::AtmId;
-use signpost_store::column::Via;
-use signpost_store::{ColumnType, Kind, Value};
+use signpost_store::column::Wrapper;
+use signpost_store::{ColumnKind, ColumnType, Value};
 
 /// The ID of an ATM in its column.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl From<AtmNumber> for Value {
 }
 
 impl ColumnType for AtmNumber {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
 
     fn from_value(value: Value) -> Result<Self> {
         let number = u64::try_from(i64::from_value(value)?)?;
@@ -32,12 +32,12 @@ impl ColumnType for AtmNumber {
     }
 }
 
-impl Via<AtmId> for AtmNumber {
+impl Wrapper<AtmId> for AtmNumber {
     fn wrap(value: AtmId) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> AtmId {
+    fn into_wrapped(self) -> AtmId {
         self.0
     }
 }

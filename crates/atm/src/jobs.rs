@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use signpost_platform::interval::every;
+use signpost_platform::interval::run_every;
 use tokio::sync::Semaphore;
 use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::interval;
 
 use super::catalogue;
-use super::feeds::{FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, Synced, sql};
+use super::feeds::{FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, SyncOutcome, sql};
 use crate::reports;
 use crate::service::AtmService;
 
@@ -37,7 +37,7 @@ async fn watch_catalogue(service: AtmService) {
 
 /// Deletes client addresses and old reports.
 async fn sweep_reports(service: AtmService) {
-    every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", || {
+    run_every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", || {
         reports::sql::sweep(&service.store, service.clock.now())
     })
     .await;
@@ -103,15 +103,15 @@ async fn fetch_in_turn(service: AtmService, memory: FetchMemory, permits: Arc<Se
     let Ok(_permit) = permits.acquire().await else { return };
     match fetch_due(&service, memory, &name).await {
         // The import is logged already.
-        Ok(None | Some(Synced::TakenOver { .. })) => {}
-        Ok(Some(Synced::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
-        Ok(Some(Synced::Superseded)) => tracing::info!(feed = name, "feed fetched by another server"),
+        Ok(None | Some(SyncOutcome::Imported { .. })) => {}
+        Ok(Some(SyncOutcome::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
+        Ok(Some(SyncOutcome::Superseded)) => tracing::info!(feed = name, "feed fetched by another server"),
         Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
     }
 }
 
 /// Fetches a feed; `None` if it was removed or fetched while this task waited.
-async fn fetch_due(service: &AtmService, memory: FetchMemory, name: &str) -> Result<Option<Synced>> {
+async fn fetch_due(service: &AtmService, memory: FetchMemory, name: &str) -> Result<Option<SyncOutcome>> {
     let Some(feed) = sql::find(&service.store, name).await? else { return Ok(None) };
     if !feed.is_due(service.clock.now()) {
         return Ok(None);

@@ -23,7 +23,7 @@ pub struct Locator {
     pub public_url: Option<Url>,
 }
 
-/// How clients reach the locator (ATM locator specification, §2).
+/// The way in which clients reach the locator (ATM locator specification, §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deployment {

@@ -1,25 +1,25 @@
 //! CPU-bound work on threads that run no requests.
 
 use anyhow::{Context, Result};
-use signpost_locator::import::Stop;
+use signpost_locator::import::CancelFlag;
 
 /// Runs `work` on a thread for blocking work. Stops it when the returned future is dropped, because the request ended
 /// or the server drains.
 ///
 /// # Errors
 /// If `work` panics.
-pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'static) -> Result<T> {
-    struct StopOnDrop(Stop);
+pub async fn run<T: Send + 'static>(work: impl FnOnce(&CancelFlag) -> T + Send + 'static) -> Result<T> {
+    struct CancelOnDrop(CancelFlag);
 
-    impl Drop for StopOnDrop {
+    impl Drop for CancelOnDrop {
         fn drop(&mut self) {
-            self.0.stop();
+            self.0.cancel();
         }
     }
 
-    let stop = Stop::default();
-    let _stop_on_drop = StopOnDrop(stop.clone());
-    tokio::task::spawn_blocking(move || work(&stop)).await.context("the work was interrupted")
+    let cancel = CancelFlag::default();
+    let _cancel_on_drop = CancelOnDrop(cancel.clone());
+    tokio::task::spawn_blocking(move || work(&cancel)).await.context("the work was interrupted")
 }
 
 #[cfg(test)]
@@ -33,9 +33,9 @@ mod tests {
     async fn work_ends_without_a_waiting_request() {
         let (begun, begins) = tokio::sync::oneshot::channel();
         let (ended, ends) = mpsc::channel();
-        let work = tokio::spawn(run(move |stop| {
+        let work = tokio::spawn(run(move |cancel| {
             begun.send(()).unwrap();
-            while stop.check().is_ok() {
+            while cancel.check().is_ok() {
                 std::thread::yield_now();
             }
             ended.send(()).unwrap();
@@ -43,11 +43,11 @@ mod tests {
         begins.await.unwrap();
         work.abort();
         let ended = tokio::task::spawn_blocking(move || ends.recv_timeout(Duration::from_mins(1)));
-        ended.await.unwrap().expect("it was told to stop");
+        ended.await.unwrap().expect("it stops");
     }
 
     #[tokio::test]
     async fn awaited_work_is_completed() {
-        assert_eq!(run(|stop| stop.check().map(|()| 7)).await.unwrap(), Ok(7));
+        assert_eq!(run(|cancel| cancel.check().map(|()| 7)).await.unwrap(), Ok(7));
     }
 }

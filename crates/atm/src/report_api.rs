@@ -14,9 +14,9 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, JsonBody, Nullable, PathParams};
 
 use crate::atm_number::parse_atm_id;
-use crate::reporting::{ReportRefusal, ReportRequest, ReportSender, TakenReport, take_report};
-use crate::reports::admission::{ReportFields, SentReport};
-use crate::reports::{HowSeen, ReportId, ReportState, Seen, Weight};
+use crate::reporting::{AcceptedReport, ReportRefusal, ReportRequest, ReportSender, accept_report};
+use crate::reports::admission::{ReportFields, ValidReport};
+use crate::reports::{EvidenceSource, Finding, ReportId, ReportState, Weight};
 use crate::service::AtmService;
 
 /// The body of a report.
@@ -35,9 +35,9 @@ struct ReportBody {
 struct ReportView {
     id: ReportId,
     atm_id: AtmId,
-    seen: Seen,
+    seen: Finding,
     #[serde(skip_serializing_if = "Option::is_none")]
-    how: Option<HowSeen>,
+    how: Option<EvidenceSource>,
     at: jiff::Timestamp,
     state: ReportState,
     weight: Weight,
@@ -59,12 +59,12 @@ pub(crate) async fn report(
     let [how, at, text, pow] =
         [body.how, body.at, body.text, body.pow].map(|member| member.and_then(|Nullable(text)| text));
     let given = ReportFields { seen: &body.seen, how: how.as_deref(), at: at.as_deref(), text: text.as_deref() };
-    let sent = SentReport::read(given, service.clock.now())?;
+    let sent = ValidReport::read(given, service.clock.now())?;
     let atm = parse_atm_id(&atm).ok_or(ReportRefusal::AtmNotFound)?;
     let snapshot = &service.catalogue.snapshot();
     let request = ReportRequest { snapshot, atm, sent, pow: pow.as_deref(), sender };
-    let taken = take_report(&service, environment, request).await?;
-    Ok(reply(taken, environment))
+    let accepted = accept_report(&service, environment, request).await?;
+    Ok(reply(accepted, environment))
 }
 
 /// Returns the sender of a request: an operator if it has an API key, which is checked before the body is read.
@@ -85,11 +85,11 @@ async fn find_sender(
         None => None,
     };
     let caller = client_address(service, &request);
-    Ok((ReportSender::Anybody(caller, person), request))
+    Ok((ReportSender::Person(caller, person), request))
 }
 
-fn reply(taken: TakenReport, environment: Environment) -> Response {
-    let TakenReport { report, is_new } = taken;
+fn reply(accepted: AcceptedReport, environment: Environment) -> Response {
+    let AcceptedReport { report, is_new } = accepted;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let view = ReportView {
         id: report.id,

@@ -14,16 +14,16 @@ use signpost_platform::web::problem::{Problem, error_body};
 use signpost_store::random;
 
 use crate::catalogue::{CatalogueEntry, OPERATOR, Snapshot};
-use crate::reports::admission::{Admission, BadReport, NotAdmitted, PER_NETWORK, SentReport, admit};
+use crate::reports::admission::{Admission, AdmissionError, InvalidReport, MAX_PER_NETWORK, ValidReport, admit};
 use crate::reports::proof::check_proof;
 use crate::reports::sql::{self, ReportOrigin, ReportWrite};
-use crate::reports::{DecidedBy, HoldReason, MachineReport, ReportId, ReportState, Weight};
+use crate::reports::{DecidedBy, MachineReport, ModerationReason, ReportId, ReportState, Weight};
 use crate::service::AtmService;
 use crate::visitors::KnownVisitor;
 
 /// Rate limit for the reports of all callers of a server, before the database is accessed.
 const ALL_REPORTS: Rate = Rate { count: 600, window: Duration::from_mins(1) };
-/// Minimum age of an account for a higher weight of its reports.
+/// Minimum age of an account for the high weight of its reports.
 const NEW_PERSON: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Maximum attempts to store a report after a conflict with another.
 const MAX_ATTEMPTS: usize = 20;
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS: usize = 20;
 #[derive(Clone, Debug)]
 pub(crate) enum ReportSender {
     /// A person at a client address, who may be signed in.
-    Anybody(Caller, Option<KnownVisitor>),
+    Person(Caller, Option<KnownVisitor>),
     /// An operator with an API key, for its own ATMs.
     Operator(Account, KeyId),
 }
@@ -42,7 +42,7 @@ pub(crate) enum ReportSender {
 pub(crate) struct ReportRequest<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) atm: AtmId,
-    pub(crate) sent: SentReport,
+    pub(crate) sent: ValidReport,
     /// The proof of work.
     pub(crate) pow: Option<&'a str>,
     pub(crate) sender: ReportSender,
@@ -50,7 +50,7 @@ pub(crate) struct ReportRequest<'a> {
 
 /// An accepted report.
 #[derive(Debug)]
-pub(crate) struct TakenReport {
+pub(crate) struct AcceptedReport {
     pub(crate) report: MachineReport,
     /// Whether the report is not a repetition by the same person.
     pub(crate) is_new: bool,
@@ -61,7 +61,7 @@ pub(crate) struct TakenReport {
 pub(crate) enum ReportRefusal {
     #[error("no ATM has this ID; it may be gone from its sources")]
     AtmNotFound,
-    #[error("reports of this person are not accepted here; ask whoever runs this server")]
+    #[error("reports of this person are not accepted here; ask the operator of this server")]
     ReporterBanned,
     #[error("pow: {0}; send another one, or none")]
     InvalidProof(&'static str),
@@ -72,11 +72,11 @@ pub(crate) enum ReportRefusal {
 }
 
 /// Accepts a report about an ATM. In the sandbox it is checked, but not stored.
-pub(crate) async fn take_report(
+pub(crate) async fn accept_report(
     service: &AtmService,
     environment: Environment,
     request: ReportRequest<'_>,
-) -> Result<TakenReport, ReportRefusal> {
+) -> Result<AcceptedReport, ReportRefusal> {
     let ReportRequest { snapshot, atm, sent, pow, sender } = request;
     let entry = snapshot.get(atm).ok_or(ReportRefusal::AtmNotFound)?;
     let now = service.clock.now();
@@ -95,15 +95,15 @@ pub(crate) async fn take_report(
                 return Err(ReportRefusal::ReporterBanned);
             }
             let source = format!("{OPERATOR}{}", account.name);
-            if !entry.machine.claims.iter().any(|claim| *claim.source == *source) {
+            if !entry.atm.claims.iter().any(|claim| *claim.source == *source) {
                 return Err(ReportRefusal::NotYourAtm);
             }
             store_decision(service, environment, report, &key).await
         }
-        ReportSender::Anybody(caller, person) => {
+        ReportSender::Person(caller, person) => {
             count(service, &caller).await?;
             if environment == Environment::Sandbox {
-                return Ok(TakenReport { report, is_new: true });
+                return Ok(AcceptedReport { report, is_new: true });
             }
             store_admitted(service, report, &caller, person).await
         }
@@ -118,21 +118,21 @@ async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     limits.check(Limit::Reports, caller, elapsed).await.map_err(Problem::RateLimited)?;
     if let Some(address) = address_of(caller) {
         let network = Caller::Network(network_of(address).into());
-        let counted = limits.check_rate(Limit::Reports, &network, PER_NETWORK, elapsed).await;
+        let counted = limits.check_rate(Limit::Reports, &network, MAX_PER_NETWORK, elapsed).await;
         counted.map_err(|exceeded| Problem::RateLimited(Exceeded { name: "reports_of_network", ..exceeded }))?;
     }
-    let all = limits.check_rate(Limit::Reports, &Caller::Everybody, ALL_REPORTS, elapsed).await;
+    let all = limits.check_rate(Limit::Reports, &Caller::All, ALL_REPORTS, elapsed).await;
     all.map_err(Problem::RateLimited)
 }
 
 /// Creates a report without proof, sender and decision.
-fn draft(entry: &CatalogueEntry, sent: SentReport, now: Timestamp) -> MachineReport {
+fn draft(entry: &CatalogueEntry, sent: ValidReport, now: Timestamp) -> MachineReport {
     let id = ReportId::new(now, random());
     let text_hash = sent.text_hash();
     MachineReport {
         voice: id.clone(),
         id,
-        atm_id: entry.machine.id,
+        atm_id: entry.atm.id,
         operator: operator_of(entry),
         seen: sent.seen,
         how: sent.how,
@@ -140,7 +140,7 @@ fn draft(entry: &CatalogueEntry, sent: SentReport, now: Timestamp) -> MachineRep
         text: sent.text,
         text_hash,
         reporter: None,
-        weight: Weight::Light,
+        weight: Weight::Low,
         proof: None,
         created_at: now,
         held: None,
@@ -155,7 +155,7 @@ fn draft(entry: &CatalogueEntry, sent: SentReport, now: Timestamp) -> MachineRep
 
 /// Returns the folded name of the operator, for the limits of reports. Empty if it is unknown.
 fn operator_of(entry: &CatalogueEntry) -> String {
-    let record = &entry.machine.record;
+    let record = &entry.atm.record;
     record.operator.as_deref().or(record.brand.as_deref()).map(fold).unwrap_or_default()
 }
 
@@ -165,7 +165,7 @@ async fn store_decision(
     environment: Environment,
     report: MachineReport,
     key: &KeyId,
-) -> Result<TakenReport, ReportRefusal> {
+) -> Result<AcceptedReport, ReportRefusal> {
     let report = MachineReport {
         reporter: Some(key.to_string()),
         state: ReportState::Accepted,
@@ -174,12 +174,12 @@ async fn store_decision(
         ..report
     };
     if environment == Environment::Sandbox {
-        return Ok(TakenReport { report, is_new: true });
+        return Ok(AcceptedReport { report, is_new: true });
     }
     for _ in 0..MAX_ATTEMPTS {
         let version = sql::read_version(&service.store).await.map_err(Problem::from)?;
-        if let Some(taken) = store(service, report.clone(), version).await? {
-            return Ok(taken);
+        if let Some(accepted) = store(service, report.clone(), version).await? {
+            return Ok(accepted);
         }
     }
     Err(busy().into())
@@ -191,13 +191,13 @@ async fn store_admitted(
     report: MachineReport,
     caller: &Caller,
     person: Option<KnownVisitor>,
-) -> Result<TakenReport, ReportRefusal> {
+) -> Result<AcceptedReport, ReportRefusal> {
     let now = report.created_at;
     let per_address = service.limits.rate_of(Limit::Reports);
     let salts = sql::read_salts(&service.store, now).await.map_err(Problem::from)?;
     let address = salts.map(|salt| address_of(caller).map(|address| salt.hash(address)).unwrap_or_default());
     let is_settled = person.as_ref().is_some_and(|person| now.duration_since(person.since) >= NEW_PERSON);
-    let weight = if is_settled { Weight::Signed } else { Weight::Light };
+    let weight = if is_settled { Weight::High } else { Weight::Low };
     let since = per_address.map(|rate| now - SignedDuration::try_from(rate.window).unwrap_or_default());
     let origin = ReportOrigin {
         person: person.map(|person| person.id),
@@ -219,16 +219,18 @@ async fn store_admitted(
         let others = sql::read_others(&service.store, &report, &origin, now).await.map_err(Problem::from)?;
         let (state, held) = match admit(report.seen, &others, per_address, report.proof.is_some(), now)? {
             Admission::Stored(state, held) => (state, held),
-            Admission::Echo(echo) => match sql::find(&service.store, &echo).await.map_err(Problem::from)? {
-                Some(report) => return Ok(TakenReport { report, is_new: false }),
-                None => continue,
-            },
+            Admission::Repetition(repetition) => {
+                match sql::find(&service.store, &repetition).await.map_err(Problem::from)? {
+                    Some(report) => return Ok(AcceptedReport { report, is_new: false }),
+                    None => continue,
+                }
+            }
         };
         let voice = others.voice.unwrap_or_else(|| report.id.clone());
         let report = MachineReport { voice, held, state, ..report.clone() };
-        if let Some(taken) = store(service, report, others.version).await? {
+        if let Some(accepted) = store(service, report, others.version).await? {
             drop(turn);
-            return Ok(taken);
+            return Ok(accepted);
         }
     }
     Err(busy().into())
@@ -243,17 +245,17 @@ async fn store(
     service: &AtmService,
     report: MachineReport,
     version: i64,
-) -> Result<Option<TakenReport>, ReportRefusal> {
+) -> Result<Option<AcceptedReport>, ReportRefusal> {
     match sql::insert(&service.store, report.clone(), version).await.map_err(Problem::from)? {
         ReportWrite::Changed => Ok(None),
         ReportWrite::ProofUsed => Err(ReportRefusal::InvalidProof("it was used before")),
         ReportWrite::Stored => {
             let seen = report.seen.as_str();
             let state = report.state.as_str();
-            let why = report.held.map(|held| if held == HoldReason::Flood { "flood" } else { "burst" });
+            let why = report.held.map(|held| if held == ModerationReason::Flood { "flood" } else { "burst" });
             tracing::info!(report = %report.id, atm = report.atm_id.get(), seen, state, why, "report taken");
             service.catalogue.changed.notify_one();
-            Ok(Some(TakenReport { report, is_new: true }))
+            Ok(Some(AcceptedReport { report, is_new: true }))
         }
     }
 }
@@ -269,18 +271,18 @@ fn busy() -> Problem {
     Problem::Unavailable("too many reports are being stored".to_owned())
 }
 
-impl From<NotAdmitted> for ReportRefusal {
-    fn from(refused: NotAdmitted) -> Self {
+impl From<AdmissionError> for ReportRefusal {
+    fn from(refused: AdmissionError) -> Self {
         match refused {
-            NotAdmitted::Banned => Self::ReporterBanned,
-            NotAdmitted::TooMany(name, rate, wait) => Problem::RateLimited(Exceeded { name, rate, wait }).into(),
-            NotAdmitted::Full => Problem::Unavailable("the queue of reports is full".to_owned()).into(),
+            AdmissionError::Banned => Self::ReporterBanned,
+            AdmissionError::TooMany(name, rate, wait) => Problem::RateLimited(Exceeded { name, rate, wait }).into(),
+            AdmissionError::Full => Problem::Unavailable("the queue of reports is full".to_owned()).into(),
         }
     }
 }
 
-impl From<BadReport> for ReportRefusal {
-    fn from(bad: BadReport) -> Self {
+impl From<InvalidReport> for ReportRefusal {
+    fn from(bad: InvalidReport) -> Self {
         Problem::field(bad.field, bad.reason).into()
     }
 }

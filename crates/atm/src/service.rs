@@ -6,9 +6,9 @@ use std::sync::Arc;
 use signpost_platform::Platform;
 
 use super::catalogue::Catalogue;
+use super::page_cache::PageCache;
 use super::reports::slots::ReportSlots;
 use super::settings::AtmSettings;
-use super::shelf::PageShelf;
 use super::submission_slots::SubmissionSlots;
 use super::visitors::VisitorLookup;
 
@@ -28,7 +28,7 @@ pub struct AtmParts {
     /// The submissions of operators that are being read.
     pub submissions: SubmissionSlots,
     /// The cache of rendered pages.
-    pub shelf: PageShelf,
+    pub page_cache: PageCache,
     /// The slots for reports that are being stored.
     pub report_slots: ReportSlots,
     /// The lookup of signed-in visitors, if the server has logins.
@@ -65,7 +65,7 @@ impl AtmService {
             settings,
             catalogue: Arc::new(catalogue),
             submissions: SubmissionSlots::default(),
-            shelf: PageShelf::default(),
+            page_cache: PageCache::default(),
             report_slots: ReportSlots::default(),
             visitors,
         }))

@@ -85,7 +85,7 @@ fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Geocod
         kind,
         url,
         key: keys.geocoder_key.map(Into::into),
-        within: keys.geocoder_timeout,
+        timeout: keys.geocoder_timeout,
         rate: keys.geocoder_rate_limit,
     }))
 }

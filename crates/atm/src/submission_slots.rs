@@ -8,11 +8,11 @@ use signpost_platform::accounts::Account;
 use signpost_platform::clock::Clock;
 use signpost_platform::limits::Caller;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::receive_slots::{ReceiveSlot, ReceiveSlots, SlotBounds, SlotsFull};
+use signpost_platform::web::receive_slots::{ReceiveLimits, ReceiveSlot, ReceiveSlots, SlotsFull};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Maximum submissions that a server receives at once: in all, of an account, and from a client address if others wait.
-const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
+const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
 /// Maximum submissions that are parsed at once. The others wait with their bodies.
 const MAX_READ_AT_ONCE: usize = 2;
 
@@ -49,7 +49,7 @@ impl SubmissionSlots {
     ) -> Result<SubmissionSlot, Problem> {
         let owner = format!("{} {}", account.environment.as_str(), account.name);
         let slot = self.slots.begin(owner, address, elapsed).map_err(|full| match full {
-            SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", most: BOUNDS.per_owner },
+            SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", max: BOUNDS.per_owner },
             SlotsFull::All => {
                 Problem::Unavailable(format!("{} submissions of ATMs are already being read", BOUNDS.slots))
             }
@@ -68,7 +68,7 @@ impl SubmissionSlot {
     /// Receives the body of a request by `receive`.
     ///
     /// # Errors
-    /// Those of `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
+    /// The errors of `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
     pub(crate) async fn receive<T, F>(
         &self,
         clock: &Clock,
@@ -84,7 +84,7 @@ impl SubmissionSlot {
 
     /// Waits until this submission may be parsed. The next one may be parsed when the permit is dropped.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
-        self.turns.acquire().await.expect("nobody closes the semaphore")
+        self.turns.acquire().await.expect("the semaphore is never closed")
     }
 }
 
@@ -97,11 +97,10 @@ mod tests {
     #[test]
     fn account_has_one_slot_per_environment() {
         let slots = SubmissionSlots::default();
-        let begin = |environment| {
-            slots.begin(&Account { name: "acme".to_owned(), environment }, Caller::Everybody, Duration::ZERO)
-        };
+        let begin =
+            |environment| slots.begin(&Account { name: "acme".to_owned(), environment }, Caller::All, Duration::ZERO);
         let first = begin(Environment::Live).unwrap();
-        assert!(matches!(begin(Environment::Live), Err(Problem::TooManyAtOnce { most: 1, .. })));
+        assert!(matches!(begin(Environment::Live), Err(Problem::TooManyAtOnce { max: 1, .. })));
         let sandbox = begin(Environment::Sandbox).unwrap();
         drop(first);
         assert_eq!(slots.running(), 1);

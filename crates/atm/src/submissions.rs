@@ -6,13 +6,15 @@ use axum::http::request::Parts;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
-use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
+use signpost_locator::import::{Bounds, FormatChoice, ImportError, Options, SUBMISSION};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::web::LargeJsonBytes;
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 
-use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, describe_import};
+use super::catalogue::{
+    Coverage, FileContents, ImportCounts, ImportRules, Source, TooManyAtms, apply, describe_import,
+};
 use super::submission_slots::SubmissionSlot;
 use crate::catalogue::Conflict;
 use crate::processor;
@@ -34,14 +36,14 @@ pub(crate) async fn submit(
     // In the sandbox, a submission is parsed and compared, but not stored: there is only one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
     // An operator may remove any number of its own ATMs.
-    let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
+    let rules = ImportRules { extent: Coverage::Partial, force: true, dry_run, max_atms: MAX_MACHINES };
     let taken = async {
         let received = slot.receive(&service.clock, request, |request| LargeJsonBytes::from_request(request, &service));
         let LargeJsonBytes(body) = received.await?;
         let _turn = slot.turn().await;
-        let reading = read_submission(&service, body, now).await?;
-        let changes = import_submission(&service, &source, &reading, terms).await?;
-        Ok(Json(describe_import(&source.name, changes, &reading.import, dry_run)))
+        let contents = read_submission(&service, body, now).await?;
+        let changes = import_submission(&service, &source, &contents, rules).await?;
+        Ok(Json(describe_import(&source.name, changes, &contents.import, dry_run)))
     };
     // A submission may be repeated, so that a server need not wait for it when it stops.
     match service.draining.run_until_cancelled(taken).await {
@@ -50,7 +52,7 @@ pub(crate) async fn submit(
     }
 }
 
-async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {
+async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> Result<FileContents, Problem> {
     let gazetteer = service.catalogue.places.now();
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
@@ -59,42 +61,43 @@ async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> R
         bounds: BOUNDS,
         ..Options::default()
     };
-    let read =
-        processor::run(move |stop| Reading::from_bytes(&body, &Options { stop: stop.clone(), ..options }, &gazetteer));
-    let reading = read.await?.map_err(refused)?;
-    if reading.rows.len() + reading.import.gone.len() + reading.import.skipped.total == 0 {
+    let read = processor::run(move |cancel| {
+        FileContents::from_bytes(&body, &Options { cancel: cancel.clone(), ..options }, &gazetteer)
+    });
+    let contents = read.await?.map_err(import_problem)?;
+    if contents.rows.len() + contents.import.gone.len() + contents.import.skipped.total == 0 {
         return Err(Problem::field("locations", "must contain at least one location"));
     }
-    Ok(reading)
+    Ok(contents)
 }
 
 async fn import_submission(
     service: &AtmService,
     source: &Source,
-    reading: &Reading,
-    terms: Terms,
+    contents: &FileContents,
+    rules: ImportRules,
 ) -> Result<ImportCounts, Problem> {
-    match apply(&service.store, source, reading, terms).await {
+    match apply(&service.store, source, contents, rules).await {
         Err(error) if error.is::<Conflict>() => Err(Problem::Unavailable(Conflict.to_string())),
-        Err(error) if error.is::<TooManyMachines>() => {
+        Err(error) if error.is::<TooManyAtms>() => {
             Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")))
         }
         done => Ok(done?),
     }
 }
 
-fn refused(broken: Broken) -> Problem {
-    match broken {
-        Broken::NotJson { reason, .. } => Problem::InvalidJson(reason),
-        Broken::Empty => Problem::InvalidJson("it is empty".to_owned()),
-        Broken::NotUtf8 { .. } => Problem::InvalidJson("it is not UTF-8".to_owned()),
-        Broken::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
-        Broken::TooManyItems { most } => Problem::field(
+fn import_problem(error: ImportError) -> Problem {
+    match error {
+        ImportError::NotJson { reason, .. } => Problem::InvalidJson(reason),
+        ImportError::Empty => Problem::InvalidJson("it is empty".to_owned()),
+        ImportError::NotUtf8 { .. } => Problem::InvalidJson("it is not UTF-8".to_owned()),
+        ImportError::OtherJson { .. } => Problem::field("locations", "is required, and is a list of locations"),
+        ImportError::TooManyItems { max } => Problem::field(
             "locations",
-            format!("must contain at most {most} locations; send the others in another submission"),
+            format!("must contain at most {max} locations; send the others in another submission"),
         ),
-        Broken::ItemTooLong { item, most } => {
-            Problem::field("locations", format!("location {item} is longer than {most} bytes"))
+        ImportError::ItemTooLong { item, max } => {
+            Problem::field("locations", format!("location {item} is longer than {max} bytes"))
         }
         other => Problem::field("body", other.to_string()),
     }

@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Freshness, Point, Record, StatusReport};
 
-use crate::catalogue::{CatalogueEntry, MachineReports, Moment};
+use crate::catalogue::{AtmReports, CatalogueEntry, Moment};
 
 /// The view of an ATM at a time.
 #[derive(Clone, Debug)]
-pub(crate) struct MachineView<'a> {
+pub(crate) struct AtmView<'a> {
     pub(crate) entry: &'a CatalogueEntry,
     pub(crate) record: &'a Record,
     pub(crate) status: StatusReport<'a>,
     /// The reports about the ATM.
-    pub(crate) reports: Option<&'a MachineReports>,
+    pub(crate) reports: Option<&'a AtmReports>,
 }
 
-impl<'a> MachineView<'a> {
+impl<'a> AtmView<'a> {
     pub(crate) fn of(moment: &Moment<'a>, entry: &'a CatalogueEntry) -> Self {
         Self {
             entry,
-            record: &entry.machine.record,
+            record: &entry.atm.record,
             status: moment.status(entry),
             reports: moment.snapshot().reports(entry),
         }
@@ -29,7 +29,7 @@ impl<'a> MachineView<'a> {
 
     /// Returns the reason for the status, if it adds to the status.
     pub(crate) fn reason(&self) -> Option<&'a str> {
-        self.status.is_reasoned().then_some(self.status.reason.text())
+        self.status.has_reason().then_some(self.status.reason.text())
     }
 
     /// Returns the address on one line.
@@ -39,18 +39,18 @@ impl<'a> MachineView<'a> {
 
     /// Returns when the ATM was last checked, or else reported.
     pub(crate) fn verified_at(&self) -> Option<Timestamp> {
-        self.seen_there_at().or(self.record.verified_at).or(self.record.reported_at)
+        self.confirmed_at().or(self.record.verified_at).or(self.record.reported_at)
     }
 
     /// Returns when a report last confirmed the ATM, unless a source has checked it since.
-    pub(crate) fn seen_there_at(&self) -> Option<Timestamp> {
+    pub(crate) fn confirmed_at(&self) -> Option<Timestamp> {
         let checked_at = self.record.verified_at.or(self.record.reported_at);
         self.reports.and_then(|reports| reports.verdict.verified_at).filter(|at| Some(*at) > checked_at)
     }
 
     /// Returns the freshness of the newest information.
     pub(crate) fn freshness(&self, now: Timestamp) -> Freshness {
-        Freshness::of(self.record.known_at().max(self.seen_there_at()), now)
+        Freshness::of(self.record.known_at().max(self.confirmed_at()), now)
     }
 
     /// Returns `true` if the ATM is permanently closed.

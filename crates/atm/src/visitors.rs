@@ -16,7 +16,7 @@ pub struct KnownVisitor {
     pub since: Timestamp,
 }
 
-/// Looks up signed-in users for the locator's pages on the same host.
+/// A lookup of signed-in users for the locator's pages on the same host.
 pub trait VisitorLookup: fmt::Debug + Send + Sync {
     /// Returns the signed-in user of a request with these headers.
     fn find<'a>(&'a self, headers: &'a HeaderMap) -> BoxFuture<'a, Result<Option<KnownVisitor>>>;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::request::Parts;
 use axum::{Router, response::Html, routing::get};
-use signpost_auth::client::{Signpost, Surroundings, SystemSurroundings};
+use signpost_auth::client::{Runtime, Signpost, SystemRuntime};
 use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
 use signpost_auth::{Event, WebhookSecret, receiver::SiteOrigin};
 
@@ -50,10 +50,10 @@ async fn main() -> Result<(), SiteError> {
 }
 
 fn random() -> String {
-    data_encoding::BASE64URL_NOPAD.encode(&SystemSurroundings.random())
+    data_encoding::BASE64URL_NOPAD.encode(&SystemRuntime.random())
 }
 
-#[expect(clippy::disallowed_methods, reason = "a program may read what it is started with")]
+#[expect(clippy::disallowed_methods, reason = "a program may read its environment")]
 fn setting(name: &str) -> Result<String, VarError> {
     std::env::var(name)
 }

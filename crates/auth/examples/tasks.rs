@@ -9,9 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::request::Parts;
 use data_encoding::BASE64URL_NOPAD;
-use signpost_auth::client::{
-    AtmSearch, Confirm, NewSession, Paging, SessionStatus, Signpost, Surroundings, SystemSurroundings,
-};
+use signpost_auth::client::{AtmSearch, Confirm, NewSession, Paging, Runtime, SessionStatus, Signpost, SystemRuntime};
 use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
 use signpost_auth::receiver::{EventHeaders, EventRules, SiteOrigin, read_event};
 use signpost_auth::{Event, WebhookSecret};
@@ -23,7 +21,7 @@ static PEOPLE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// Starts a site session. Returns its cookie value, which is always new.
 fn start_login(user: &str) -> String {
-    let value = BASE64URL_NOPAD.encode(&SystemSurroundings.random());
+    let value = BASE64URL_NOPAD.encode(&SystemRuntime.random());
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone(), user.to_owned());
     value
 }

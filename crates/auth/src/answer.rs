@@ -19,7 +19,8 @@ pub struct Answer {
     pub public_key: String,
     /// The signature in hex, DER.
     pub signature: String,
-    /// The signed text, in either rendering of a [`crate::Challenge`], or in the rendering of a [`crate::Through`].
+    /// The signed text, in either rendering of a [`crate::Challenge`], or in the rendering of a
+    /// [`crate::HostBoundChallenge`].
     pub challenge: String,
     /// Time of signing in Unix seconds. It is not part of the signed text: the challenge prevents a replay.
     pub timestamp: i64,
@@ -82,7 +83,7 @@ pub enum InvalidAnswer {
 
 /// Reason why the signature of an answer is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotVerified {
+pub enum VerificationError {
     /// The key is malformed.
     #[error(transparent)]
     PublicKey(#[from] MalformedPublicKey),
@@ -124,11 +125,11 @@ impl Answer {
     /// Verifies the signature over exactly the received text and returns the key of the signer.
     ///
     /// # Errors
-    /// [`NotVerified`] distinguishes a malformed key, a malformed signature and a wrong signature.
-    pub fn verify(&self) -> Result<PublicKey, NotVerified> {
+    /// [`VerificationError`] distinguishes a malformed key, a malformed signature and a wrong signature.
+    pub fn verify(&self) -> Result<PublicKey, VerificationError> {
         let key = PublicKey::parse(&self.public_key)?;
         let signature = Signature::parse(&self.signature)?;
-        if verify(&key, &signature, self.challenge.as_bytes()) { Ok(key) } else { Err(NotVerified::Mismatch) }
+        if verify(&key, &signature, self.challenge.as_bytes()) { Ok(key) } else { Err(VerificationError::Mismatch) }
     }
 }
 
@@ -136,8 +137,8 @@ impl VerifiedAnswer {
     /// Verifies the signature of an answer after the check of its time.
     ///
     /// # Errors
-    /// As [`Answer::verify`].
-    pub(crate) fn new(answer: Answer) -> Result<Self, NotVerified> {
+    /// Returns the errors of [`Answer::verify`].
+    pub(crate) fn new(answer: Answer) -> Result<Self, VerificationError> {
         let key = answer.verify()?;
         Ok(Self { answer, key })
     }

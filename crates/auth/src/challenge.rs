@@ -53,13 +53,13 @@ pub enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 16]);
 
-/// Error of parsing a challenge: the text is not exactly one of the renderings.
+/// Error of parsing a challenge: the text matches none of the renderings exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a challenge: it is svc:<mode>:<domain>:<unix>:<nonce> or the sentence \
      \"Sign this to <mode> to <domain> at <unix>:<nonce>\", character for character"
 )]
-pub struct NotAChallenge;
+pub struct InvalidChallenge;
 
 /// Error of parsing a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,17 +69,21 @@ pub struct UnknownMode;
 /// Error of parsing a nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a nonce is 16 bytes as 22 characters of base64url without padding")]
-pub struct NotANonce;
+pub struct InvalidNonce;
 
 impl Challenge {
     /// Parses either rendering, in its canonical form only.
     ///
     /// # Errors
-    /// [`NotAChallenge`] for any other text: nothing is trimmed or normalized, so each rendering of a challenge is
+    /// [`InvalidChallenge`] for any other text: nothing is trimmed or normalized, so each rendering of a challenge is
     /// unique.
-    pub fn parse(text: &str) -> Result<Self, NotAChallenge> {
-        let challenge = Self::from_short(text).or_else(|| Self::from_sentence(text)).ok_or(NotAChallenge)?;
-        if challenge.to_string() == text || challenge.sentence() == text { Ok(challenge) } else { Err(NotAChallenge) }
+    pub fn parse(text: &str) -> Result<Self, InvalidChallenge> {
+        let challenge = Self::from_short(text).or_else(|| Self::from_sentence(text)).ok_or(InvalidChallenge)?;
+        if challenge.to_string() == text || challenge.sentence() == text {
+            Ok(challenge)
+        } else {
+            Err(InvalidChallenge)
+        }
     }
 
     /// Returns the rendering that people read and wallets sign: `Sign this to login to <domain> at <unix>:<nonce>`.
@@ -113,9 +117,9 @@ impl Challenge {
 }
 
 impl FromStr for Challenge {
-    type Err = NotAChallenge;
+    type Err = InvalidChallenge;
 
-    fn from_str(text: &str) -> Result<Self, NotAChallenge> {
+    fn from_str(text: &str) -> Result<Self, InvalidChallenge> {
         Self::parse(text)
     }
 }
@@ -171,14 +175,14 @@ impl fmt::Debug for Nonce {
 }
 
 impl FromStr for Nonce {
-    type Err = NotANonce;
+    type Err = InvalidNonce;
 
-    fn from_str(text: &str) -> Result<Self, NotANonce> {
+    fn from_str(text: &str) -> Result<Self, InvalidNonce> {
         if text.len() != 22 {
-            return Err(NotANonce);
+            return Err(InvalidNonce);
         }
-        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| NotANonce)?;
-        bytes.try_into().map(Self).map_err(|_| NotANonce)
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| InvalidNonce)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidNonce)
     }
 }
 
@@ -239,7 +243,7 @@ pub(crate) mod tests {
             format!("Sign this to login  to example.com at 1700000000:{nonce}"),
             format!("Sign this to login to example.com at 1700000000:{nonce}\n"),
         ] {
-            assert_eq!(Challenge::parse(&bad), Err(NotAChallenge), "{bad:?}");
+            assert_eq!(Challenge::parse(&bad), Err(InvalidChallenge), "{bad:?}");
         }
     }
 

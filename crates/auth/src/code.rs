@@ -49,8 +49,8 @@ impl QrCode {
         code.contains(&x) && code.contains(&y) && self.0[y - QUIET_ZONE][x - QUIET_ZONE].value()
     }
 
-    /// Returns the dark modules as the data of one SVG path, with a rectangle for every run. A module is one unit wide;
-    /// the quiet zone begins at 0, 0.
+    /// Returns the dark modules as the data of a single SVG path, with a rectangle for every run. A module is one unit
+    /// wide; the quiet zone begins at 0, 0.
     #[must_use]
     pub fn path(&self) -> String {
         let side = self.side();

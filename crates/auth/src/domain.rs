@@ -36,7 +36,7 @@ pub enum InvalidDomain {
     /// A part of a URL or a pattern.
     #[error("a domain is a host name alone, such as example.com: leave out the {0}")]
     Has(&'static str),
-    /// An IP address, or a text that browsers treat as one.
+    /// An IP address, or a text that browsers parse as an IP address.
     #[error("a domain is a host name such as example.com, not an IP address")]
     IpAddress,
     /// A single label other than `localhost`.
@@ -54,7 +54,7 @@ pub enum InvalidDomain {
 }
 
 impl DomainName {
-    /// Parses a host name in any case and script; one trailing dot is removed.
+    /// Parses a host name in any case and script; a trailing dot is removed.
     ///
     /// # Errors
     /// [`InvalidDomain`] with the violated rule.

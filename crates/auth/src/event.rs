@@ -62,7 +62,8 @@ pub struct EventData {
     /// The user, `usr_…`; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The login method: `scan`, `browser`, `lightning`, `passkey`, or one of a later version; hosted domains only.
+    /// The login method: `scan`, `browser`, `lightning`, `passkey`, or a method of a later version; hosted domains
+    /// only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     /// The data signed by a passkey.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// The public key of a user, a point on secp256k1.
 ///
-/// Different encodings of one point (compressed or not, any hex case) are equal. The original text is kept, because the
+/// Different encodings of a point (compressed or not, any hex case) are equal. The original text is kept, because the
 /// API returns it unchanged.
 ///
 /// ```
@@ -25,7 +25,7 @@ pub struct PublicKey {
 
 /// An ECDSA signature, parsed from strict DER.
 ///
-/// It has no equality, because a valid signature can be changed into another valid one of the same text: signatures
+/// It has no equality, because a valid signature can be changed into another valid signature of the text: signatures
 /// must not be used to identify answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature(ecdsa::Signature);

@@ -15,34 +15,34 @@ mod code;
 pub mod diagnosis;
 mod domain;
 mod event;
+mod host_bound;
 mod keys;
 mod lnurl;
 #[cfg(all(feature = "axum", feature = "client"))]
 pub mod login;
 mod qr;
 pub mod receiver;
-mod through;
 mod wallet;
 mod webauthn;
 mod webhook;
 
-pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, VerifiedAnswer, is_fresh};
+pub use answer::{Answer, DeviceInfo, InvalidAnswer, VerificationError, VerifiedAnswer, is_fresh};
 #[cfg(feature = "qr")]
 pub use code::QrCode;
 
-pub use challenge::{Challenge, Mode, Nonce, NotAChallenge, NotANonce, UnknownMode};
+pub use challenge::{Challenge, InvalidChallenge, InvalidNonce, Mode, Nonce, UnknownMode};
 pub use domain::{DomainName, InvalidDomain};
 pub use event::{Event, EventData, EventKind, WebauthnProof};
+pub use host_bound::{HostBoundChallenge, authority};
 pub use keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, message_hash, verify};
 pub use lnurl::{
-    AuthCallback, AuthUrl, InvalidAuthCallback, InvalidAuthUrl, InvalidLnurl, K1, Lnurl, LnurlAction, LnurlReply,
-    NotAK1, NotAReply, is_this_machine,
+    AuthCallback, AuthUrl, InvalidAuthCallback, InvalidAuthUrl, InvalidK1, InvalidLnurl, InvalidLnurlReply, K1, Lnurl,
+    LnurlAction, LnurlReply, is_loopback_url,
 };
 pub use qr::{InvalidQrData, QrData, Signing};
-pub use through::{Through, authority};
 pub use wallet::{InvalidSecretKey, Wallet};
 pub use webauthn::{
-    AssertedPasskey, MalformedPasskeyKey, NewPasskey, NotAPasskeyHandle, NotAPasskeyId, PasskeyAlgorithm,
+    AssertedPasskey, InvalidPasskeyHandle, InvalidPasskeyId, MalformedPasskeyKey, NewPasskey, PasskeyAlgorithm,
     PasskeyAssertion, PasskeyHandle, PasskeyId, PasskeyKey, PasskeyRefusal, PasskeyRegistration, RelyingParty,
 };
 pub use webhook::{

@@ -31,7 +31,8 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 ///
 /// It is written as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It contains nothing that
 /// gives access to the session, so a photo of the code reveals only the challenge. With `v=2` only the
-/// [`Through`](crate::Through) rendering is accepted, which includes the number on the page if the code has `number=1`.
+/// [`HostBoundChallenge`](crate::HostBoundChallenge) rendering is accepted, which includes the number on the page if
+/// the code has `number=1`.
 ///
 /// ```
 /// use signpost_auth::QrData;
@@ -57,8 +58,8 @@ pub struct QrData {
 pub enum Signing {
     /// `v=1`: [`Challenge::sentence`]. If the page shows a number, it is a separate field of the answer.
     Sentence,
-    /// `v=2`: [`Through`](crate::Through), which contains the host that receives the answer.
-    Through {
+    /// `v=2`: [`HostBoundChallenge`](crate::HostBoundChallenge), which contains the host that receives the answer.
+    HostBound {
         /// Includes the number on the page: `number=1`.
         number: bool,
     },
@@ -117,7 +118,7 @@ impl QrData {
     /// Creates QR data for this rendering.
     ///
     /// # Errors
-    /// As [`QrData::new`].
+    /// Returns the errors of [`QrData::new`].
     pub fn signed_as(
         signing: Signing,
         webhook: Url,
@@ -131,7 +132,7 @@ impl QrData {
         }
     }
 
-    /// Parses a scanned text. Parameters may have any order; unknown ones are ignored.
+    /// Parses a scanned text. Parameters may have any order; unknown parameters are ignored.
     ///
     /// # Errors
     /// [`InvalidQrData`] with the violated rule.
@@ -142,7 +143,7 @@ impl QrData {
         let query = text.strip_prefix("svc://auth?").ok_or(InvalidQrData::Scheme)?;
         let signing = match &*value(query, "v")? {
             "1" => Signing::Sentence,
-            "2" => Signing::Through { number: wants_number(query)? },
+            "2" => Signing::HostBound { number: wants_number(query)? },
             other => return Err(InvalidQrData::Version(other.to_owned())),
         };
         let webhook = value(query, "webhook")?;
@@ -189,8 +190,8 @@ impl fmt::Display for QrData {
         let webhook = utf8_percent_encode(self.webhook.as_str(), ESCAPED);
         let (version, number) = match self.signing {
             Signing::Sentence => (1, ""),
-            Signing::Through { number: false } => (2, ""),
-            Signing::Through { number: true } => (2, "&number=1"),
+            Signing::HostBound { number: false } => (2, ""),
+            Signing::HostBound { number: true } => (2, "&number=1"),
         };
         let Self { challenge, expires_at, .. } = self;
         write!(f, "svc://auth?v={version}&webhook={webhook}&challenge={challenge}&exp={expires_at}{number}")

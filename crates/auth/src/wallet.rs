@@ -4,9 +4,9 @@ use secrecy::{ExposeSecret, SecretBox};
 
 use crate::answer::{Answer, DeviceInfo};
 use crate::challenge::Challenge;
+use crate::host_bound::HostBoundChallenge;
 use crate::keys::{PublicKey, digest};
 use crate::qr::{QrData, Signing};
-use crate::through::Through;
 
 /// A wallet with a secret key that signs challenges.
 ///
@@ -60,7 +60,7 @@ impl Wallet {
         self.answer_text(challenge.sentence(), timestamp, device_info)
     }
 
-    /// Creates an answer to a code. `number` is the number on the page, if one is shown: it is part of the signed text
+    /// Creates an answer to a code. `number` is the number that the page shows, if any: it is part of the signed text
     /// for a code of `v=2` with `number=1`, and a separate field for a code of `v=1`.
     #[must_use]
     pub fn answer_code(
@@ -75,9 +75,9 @@ impl Wallet {
                 let answer = self.answer(code.challenge(), timestamp, device_info);
                 Answer { confirm_code: number.map(ToOwned::to_owned), ..answer }
             }
-            Signing::Through { number: is_requested } => {
+            Signing::HostBound { number: is_requested } => {
                 let number = number.filter(|_| is_requested);
-                let text = Through::new(code.challenge().clone(), code.webhook(), number);
+                let text = HostBoundChallenge::new(code.challenge().clone(), code.webhook(), number);
                 self.answer_text(text.to_string(), timestamp, device_info)
             }
         }
@@ -104,7 +104,7 @@ impl Wallet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::NotVerified;
+    use crate::answer::VerificationError;
     use crate::challenge::Mode;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         assert_ne!(answer.signature, short.signature);
         challenge.mode = Mode::Login;
         answer.challenge = challenge.sentence();
-        assert_eq!(answer.verify(), Err(NotVerified::Mismatch));
+        assert_eq!(answer.verify(), Err(VerificationError::Mismatch));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) const SECRET_PREFIX: &str = "whsec_";
 /// let secret = WebhookSecret::from_bytes(&[0; 32]);
 /// assert_eq!(secret.reveal(), "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
 /// let signature = secret.x_svc_signature(b"{}");
-/// assert!(secret.made_x_svc_signature(&signature, b"{}"));
+/// assert!(secret.verify_x_svc_signature(&signature, b"{}"));
 /// # Ok::<(), signpost_auth::InvalidWebhookSecret>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -71,21 +71,21 @@ impl WebhookSecret {
 
     /// Returns true if `header` is this secret's `X-Svc-Signature` of `body`. Compares in constant time.
     #[must_use]
-    pub fn made_x_svc_signature(&self, header: &str, body: &[u8]) -> bool {
+    pub fn verify_x_svc_signature(&self, header: &str, body: &[u8]) -> bool {
         let tag = HEXLOWER.decode(header.as_bytes());
         tag.is_ok_and(|tag| self.x_svc(body).verify_slice(&tag).is_ok())
     }
 
-    /// Returns one entry of `webhook-signature`: `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`
+    /// Returns an entry of `webhook-signature`: `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`
     /// (Standard Webhooks 1.0.0). During a rotation the header has one entry per secret, separated by spaces.
     #[must_use]
     pub fn standard_signature(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         standard_entry(&self.decoded(), id, timestamp, body)
     }
 
-    /// Returns true if one of the entries in `header` is by this secret. Entries of other versions are ignored.
+    /// Returns true if an entry of `header` was signed with this secret. Entries of other versions are ignored.
     #[must_use]
-    pub fn made_standard_signature(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
+    pub fn verify_standard_signature(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let mac = standard_mac(&self.decoded(), id, timestamp, body);
         header
             .split(' ')
@@ -202,11 +202,11 @@ mod tests {
     fn signature_has_one_spelling() {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         let good = secret.x_svc_signature(b"body");
-        assert!(secret.made_x_svc_signature(&good, b"body"));
+        assert!(secret.verify_x_svc_signature(&good, b"body"));
         for header in ["", &good[1..], &good.to_uppercase(), &format!("sha256={good}"), &format!("{good} {good}")] {
-            assert!(!secret.made_x_svc_signature(header, b"body"), "{header}");
+            assert!(!secret.verify_x_svc_signature(header, b"body"), "{header}");
         }
-        assert!(!WebhookSecret::from_bytes(&[8; 32]).made_x_svc_signature(&good, b"body"));
+        assert!(!WebhookSecret::from_bytes(&[8; 32]).verify_x_svc_signature(&good, b"body"));
     }
 
     #[test]
@@ -214,13 +214,13 @@ mod tests {
         let (old, new) = (WebhookSecret::from_bytes(&[1; 32]), WebhookSecret::from_bytes(&[2; 32]));
         let entries = [&old, &new].map(|secret| secret.standard_signature("evt_1", 5, b"body"));
         let header = format!("v1a,AAAA {} v1,%% {}", entries[0], entries[1]);
-        assert!(old.made_standard_signature(&header, "evt_1", 5, b"body"));
-        assert!(new.made_standard_signature(&header, "evt_1", 5, b"body"));
+        assert!(old.verify_standard_signature(&header, "evt_1", 5, b"body"));
+        assert!(new.verify_standard_signature(&header, "evt_1", 5, b"body"));
         for (id, timestamp, body) in [("evt_2", 5, "body"), ("evt_1", 6, "body"), ("evt_1", 5, "bodY")] {
-            assert!(!old.made_standard_signature(&header, id, timestamp, body.as_bytes()));
+            assert!(!old.verify_standard_signature(&header, id, timestamp, body.as_bytes()));
         }
-        assert!(!WebhookSecret::from_bytes(&[3; 32]).made_standard_signature(&header, "evt_1", 5, b"body"));
-        assert!(!old.made_standard_signature("", "evt_1", 5, b"body"));
+        assert!(!WebhookSecret::from_bytes(&[3; 32]).verify_standard_signature(&header, "evt_1", 5, b"body"));
+        assert!(!old.verify_standard_signature("", "evt_1", 5, b"body"));
     }
 
     proptest! {
@@ -230,11 +230,11 @@ mod tests {
         ) {
             let secret = WebhookSecret::from_bytes(&[9; 32]);
             let (x_svc, standard) = (secret.x_svc_signature(&body), secret.standard_signature("evt_1", 5, &body));
-            prop_assert!(secret.made_standard_signature(&standard, "evt_1", 5, &body));
+            prop_assert!(secret.verify_standard_signature(&standard, "evt_1", 5, &body));
             let mut changed = body.clone();
             changed[at.index(body.len())] ^= change;
-            prop_assert!(!secret.made_x_svc_signature(&x_svc, &changed));
-            prop_assert!(!secret.made_standard_signature(&standard, "evt_1", 5, &changed));
+            prop_assert!(!secret.verify_x_svc_signature(&x_svc, &changed));
+            prop_assert!(!secret.verify_standard_signature(&standard, "evt_1", 5, &changed));
         }
     }
 }

@@ -105,7 +105,7 @@ struct Numbers(u64);
 
 impl Numbers {
     /// Returns a number of at least 0 and less than 1.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are kept, as many as fit")]
+    #[expect(clippy::cast_precision_loss, reason = "the upper 53 bits fit")]
     fn fraction(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

@@ -41,17 +41,18 @@ impl Tally {
     fn print(&self, name: &str) {
         let (rows, texts, near) = (self.rows, self.texts.len(), self.near);
         println!("{name}: {rows} rows, {texts} texts; {near} within 25 miles: {}", percent(near, rows));
-        for (at, what) in ["missed", "far"].into_iter().enumerate() {
-            let mut faults: Vec<(&str, usize)> = self
+        for (at, label) in ["missed", "far"].into_iter().enumerate() {
+            let mut failures: Vec<(&str, usize)> = self
                 .texts
                 .iter()
-                .map(|(text, faults)| (text.as_str(), faults[at]))
+                .map(|(text, failures)| (text.as_str(), failures[at]))
                 .filter(|(_, rows)| *rows > 0)
                 .collect();
-            faults.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
-            let rows: usize = faults.iter().map(|(_, rows)| rows).sum();
-            let named: Vec<_> = faults.iter().take(MAX_NAMED).map(|(text, rows)| format!("{text} ({rows})")).collect();
-            println!("  {what} {rows}: {}", named.join("; "));
+            failures.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
+            let rows: usize = failures.iter().map(|(_, rows)| rows).sum();
+            let named: Vec<_> =
+                failures.iter().take(MAX_NAMED).map(|(text, rows)| format!("{text} ({rows})")).collect();
+            println!("  {label} {rows}: {}", named.join("; "));
         }
     }
 }
@@ -86,20 +87,20 @@ fn ask_addresses(gazetteer: &Gazetteer, file: &[u8], only: Vec<(String, String)>
 }
 
 fn ask_questions(gazetteer: &Gazetteer) {
-    let marks = question::marks(gazetteer);
+    let scores = question::scores(gazetteer);
     let (mut asked, mut right, mut confidently_wrong) = (0, 0, 0);
     println!("kind           asked  right             confidently wrong");
-    for (kind, marks) in &marks {
-        let share = percent(marks.right, marks.asked);
-        println!("{kind:<14} {:>5} {:>6}  {share:>8} {:>18}", marks.asked, marks.right, marks.confidently_wrong);
-        asked += marks.asked;
-        right += marks.right;
-        confidently_wrong += marks.confidently_wrong;
+    for (kind, score) in &scores {
+        let share = percent(score.right, score.asked);
+        println!("{kind:<14} {:>5} {:>6}  {share:>8} {:>18}", score.asked, score.right, score.confidently_wrong);
+        asked += score.asked;
+        right += score.right;
+        confidently_wrong += score.confidently_wrong;
     }
     println!("{:<14} {asked:>5} {right:>6}  {:>8} {confidently_wrong:>18}", "all", percent(right, asked));
-    for (kind, marks) in &marks {
-        for fault in &marks.faults {
-            println!("  {kind}: {fault}");
+    for (kind, score) in &scores {
+        for failure in &score.failures {
+            println!("  {kind}: {failure}");
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Record {
     pub time_zone: Option<ArcStr>,
     /// Its operational state.
     #[serde(default)]
-    pub reported: Reported,
+    pub reported: ReportedState,
     /// The time of the report of that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_at: Option<Timestamp>,
@@ -156,7 +156,7 @@ pub struct AtmId(u64);
 /// The operational state of an ATM as its source reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reported {
+pub enum ReportedState {
     /// In service.
     InService,
     /// Present, but not working.
@@ -191,7 +191,7 @@ impl Record {
             address: Address::default(),
             hours: None,
             time_zone: None,
-            reported: Reported::Unknown,
+            reported: ReportedState::Unknown,
             reported_at: None,
             verified_at: None,
             buy: Tri::Unknown,
@@ -208,7 +208,7 @@ impl Record {
         self.more.get_or_insert_default()
     }
 
-    /// The time of the newest report or verification.
+    /// Returns the time of the newest report or verification.
     #[must_use]
     pub fn known_at(&self) -> Option<Timestamp> {
         self.reported_at.max(self.verified_at)
@@ -262,7 +262,7 @@ impl AtmId {
         (1..=Self::MAX.0).contains(&number).then_some(Self(number))
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -319,7 +319,7 @@ impl Coin {
         Self { code: *b"BTC\0\0\0\0\0\0\0" }
     }
 
-    /// The code, in upper case.
+    /// Returns the code, in upper case.
     #[must_use]
     pub fn code(&self) -> &str {
         let end = self.code.iter().position(|byte| *byte == 0).unwrap_or(Self::MAX_LEN);
@@ -367,7 +367,7 @@ mod tests {
         full.name = Some("Corner Shop".into());
         full.address.city = Some("Miami".into());
         full.hours = Some(Hours::Always);
-        full.reported = Reported::TemporarilyClosed;
+        full.reported = ReportedState::TemporarilyClosed;
         full.reported_at = Some("2026-11-20T12:00:00Z".parse().unwrap());
         full.buy = Tri::Yes;
         let coins = [("BTC", Tri::Yes), ("LTC", Tri::No)].map(|(code, deals)| (Coin::parse(code).unwrap(), deals));

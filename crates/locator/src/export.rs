@@ -3,7 +3,7 @@
 use arcstr::ArcStr;
 use serde_json::{Map, Value, json};
 
-use crate::atm::{MoreFields, Record, Reported};
+use crate::atm::{MoreFields, Record, ReportedState};
 use crate::formula;
 use crate::hours::Hours;
 use crate::import::Field;
@@ -91,8 +91,8 @@ fn rare_cell(more: &MoreFields, field: Field) -> String {
 }
 
 /// Returns a CSV table with a header (RFC 4180): the ID, all fields, and the attribution of each ATM. A cell that a
-/// spreadsheet would evaluate as a formula (it begins with `=`, `@`, `+`, `-`, a full-width form of these or a tab, and
-/// is no number) gets an apostrophe; [`import`](crate::import) removes it.
+/// spreadsheet would evaluate as a formula (it begins with `=`, `@`, `+`, `-`, a full-width form of these or a tab, but
+/// is not a number) gets an apostrophe; [`import`](crate::import) removes it.
 ///
 /// # Panics
 /// Never: every row has as many cells as the header, and writing to memory does not fail.
@@ -105,7 +105,7 @@ pub fn csv<'a>(machines: impl Iterator<Item = (u64, &'a Record, String)>) -> Vec
     for (id, record, attribution) in machines {
         let cells = Field::all().map(|field| cell(record, field));
         let row = std::iter::once(id.to_string()).chain(cells).chain([attribution]);
-        table.write_record(row.map(|cell| formula::guarded(&cell).into_owned())).expect(INFALLIBLE);
+        table.write_record(row.map(|cell| formula::escape(&cell).into_owned())).expect(INFALLIBLE);
     }
     table.into_inner().expect(INFALLIBLE)
 }
@@ -145,13 +145,13 @@ fn tri(tri: Tri) -> String {
     }
 }
 
-fn reported(reported: Reported) -> &'static str {
+fn reported(reported: ReportedState) -> &'static str {
     match reported {
-        Reported::InService => "in service",
-        Reported::OutOfService => "out of service",
-        Reported::TemporarilyClosed => "temporarily closed",
-        Reported::PermanentlyClosed => "permanently closed",
-        Reported::Unknown => "",
+        ReportedState::InService => "in service",
+        ReportedState::OutOfService => "out of service",
+        ReportedState::TemporarilyClosed => "temporarily closed",
+        ReportedState::PermanentlyClosed => "permanently closed",
+        ReportedState::Unknown => "",
     }
 }
 

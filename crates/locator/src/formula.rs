@@ -7,17 +7,17 @@ use std::borrow::Cow;
 /// before a formula.
 const SIGNS: [char; 11] = ['=', '@', '+', '-', '\t', '\r', '\n', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
 
-/// Returns the cell with an apostrophe if it is a formula and no number.
-pub(crate) fn guarded(cell: &str) -> Cow<'_, str> {
+/// Returns the cell with an apostrophe if it is a formula but not a number.
+pub(crate) fn escape(cell: &str) -> Cow<'_, str> {
     if is_formula(cell) && !is_number(cell) { format!("'{cell}").into() } else { cell.into() }
 }
 
-/// Undoes [`guarded`].
-pub(crate) fn unguarded(cell: &str) -> &str {
+/// Undoes [`escape`].
+pub(crate) fn unescape(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
 }
 
-/// Checks for a formula. Apostrophes before it are ignored, so that [`guarded`] can be undone for guarded cells too.
+/// Checks for a formula. Apostrophes before it are ignored, so that [`escape`] can be undone for escaped cells too.
 fn is_formula(cell: &str) -> bool {
     cell.trim_start_matches('\'').starts_with(SIGNS)
 }
@@ -50,8 +50,8 @@ mod tests {
             ("'", "'"),
             ("", ""),
         ] {
-            assert_eq!(guarded(cell), written);
-            assert_eq!(unguarded(written), cell);
+            assert_eq!(escape(cell), written);
+            assert_eq!(unescape(written), cell);
         }
     }
 }

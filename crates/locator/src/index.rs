@@ -38,7 +38,7 @@ struct Leaf {
 
 /// A result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
+pub struct IndexMatch {
     /// Its position in the slice that the index was built from.
     pub at: u32,
     /// Its great-circle distance from the point searched.
@@ -87,7 +87,13 @@ impl Index {
     /// points at equal distances (to the micrometre) in the order of the slice. `keep` is called at most once for each
     /// point, and only for points that are near enough.
     #[must_use]
-    pub fn nearest(&self, from: Point, within: Distance, k: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Near> {
+    pub fn nearest(
+        &self,
+        from: Point,
+        within: Distance,
+        k: usize,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Vec<IndexMatch> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
         let mut nearest = NearestCandidates::new(k, limit, self.len());
         let bound = self.walk(
@@ -112,7 +118,7 @@ impl Index {
         k: usize,
         max_tried: usize,
         mut keep: impl FnMut(u32) -> bool,
-    ) -> Vec<Near> {
+    ) -> Vec<IndexMatch> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
         let mut nearest = NearestCandidates::new(k, limit, self.len());
         let mut tried = 0;
@@ -151,7 +157,7 @@ impl Index {
         radius: Distance,
         k: usize,
         mut keep: impl FnMut(u32) -> bool,
-    ) -> (Vec<Near>, usize) {
+    ) -> (Vec<IndexMatch>, usize) {
         let Some(limit) = farthest_chord(radius) else { return (Vec::new(), 0) };
         let surely = without_slack(limit);
         let mut nearest = NearestCandidates::new(k, limit, self.len());
@@ -198,9 +204,10 @@ impl Index {
 }
 
 /// Returns the candidates at most `within` away, by distance.
-fn measure(within: Distance, candidates: Vec<Neighbor>) -> Vec<Near> {
+fn measure(within: Distance, candidates: Vec<Neighbor>) -> Vec<IndexMatch> {
     let candidates = candidates.into_iter();
-    let mut found: Vec<Near> = candidates.map(|(chord, at)| Near { at, distance: Distance::of_chord(chord) }).collect();
+    let mut found: Vec<IndexMatch> =
+        candidates.map(|(chord, at)| IndexMatch { at, distance: Distance::of_chord(chord) }).collect();
     found.retain(|near| near.distance <= within);
     found.sort_unstable_by(|a, b| a.distance.in_metres().total_cmp(&b.distance.in_metres()).then(a.at.cmp(&b.at)));
     found

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use arcstr::ArcStr;
 
-use crate::atm::{Atm, AtmId, Record, Reported};
+use crate::atm::{Atm, AtmId, Record, ReportedState};
 use crate::fold::{fold, words};
 use crate::neighbours::Neighbours;
 use crate::point::Distance;
@@ -29,7 +29,7 @@ const COMMON: [&str; 12] =
 
 /// An ATM, merged from the rows of all sources.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Machine {
+pub struct MergedAtm {
     /// The lowest ID of its rows.
     pub id: AtmId,
     /// The merged record.
@@ -75,7 +75,7 @@ impl ClaimParts {
 
 /// Merges rows into ATMs, by ID. Rows in `apart` are never merged with others.
 #[must_use]
-pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<Machine> {
+pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<MergedAtm> {
     atms.sort_by_key(|atm| atm.id);
     let groups = groups(&atms, apart);
     // The first row of a group has the lowest ID, and groups are numbered by their first rows.
@@ -197,7 +197,7 @@ fn house(record: &Record) -> Option<(String, String)> {
 }
 
 /// Merges rows into one ATM. Rows that were reported or verified later take precedence.
-fn machine(mut rows: Vec<Atm>) -> Machine {
+fn machine(mut rows: Vec<Atm>) -> MergedAtm {
     let id = rows[0].id;
     rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
     let mut claims: Vec<SourceClaim> = rows.iter().map(claim).collect();
@@ -208,7 +208,7 @@ fn machine(mut rows: Vec<Atm>) -> Machine {
         claim.parts = parts(&other).without(parts(&record));
         fill(&mut record, *other, claim.parts);
     }
-    Machine { id, record, claims }
+    MergedAtm { id, record, claims }
 }
 
 fn claim(atm: &Atm) -> SourceClaim {
@@ -237,7 +237,7 @@ fn parts(record: &Record) -> ClaimParts {
         record.brand.is_some(),
         !record.address.is_empty(),
         record.hours.is_some(),
-        record.reported != Reported::Unknown,
+        record.reported != ReportedState::Unknown,
         record.buy != Tri::Unknown || record.sell != Tri::Unknown,
         !record.coins.is_empty(),
         record.phone.is_some(),
@@ -363,19 +363,19 @@ mod tests {
         let old = atm(1, "map", 0.0, |record| {
             record.name = Some("Old name".into());
             record.phone = Some("+1 512 555 0100".into());
-            record.reported = Reported::InService;
+            record.reported = ReportedState::InService;
             record.reported_at = at("2025-01-01T00:00:00Z");
         });
         let new = atm(2, "operator", 3.0, |record| {
             record.name = Some("New name".into());
-            record.reported = Reported::OutOfService;
+            record.reported = ReportedState::OutOfService;
             record.reported_at = at("2026-11-20T00:00:00Z");
         });
         let machines = merge(vec![new, old], &BTreeSet::new());
         let machine = &machines[0];
         assert_eq!((machines.len(), machine.id.get()), (1, 1));
         assert_eq!((machine.record.title(), machine.record.phone.is_some()), ("New name", true));
-        assert_eq!(machine.record.reported, Reported::OutOfService);
+        assert_eq!(machine.record.reported, ReportedState::OutOfService);
         let claims: Vec<_> = machine
             .claims
             .iter()

@@ -78,10 +78,10 @@ impl Point {
     /// ```
     /// # use signpost_locator::Point;
     /// let across = [Point::new(52.0, 179.0).unwrap(), Point::new(52.0, -179.0).unwrap()];
-    /// assert!(Point::middle(across).unwrap().lon().abs() > 179.9);
+    /// assert!(Point::centroid(across).unwrap().lon().abs() > 179.9);
     /// ```
     #[must_use]
-    pub fn middle(points: impl IntoIterator<Item = Self>) -> Option<Self> {
+    pub fn centroid(points: impl IntoIterator<Item = Self>) -> Option<Self> {
         /// Maximum length of a sum that is rounding noise.
         const NOWHERE: f64 = 1e-9;
         let mut points = points.into_iter().peekable();

@@ -6,11 +6,11 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::atm::{Record, Reported};
+use crate::atm::{Record, ReportedState};
 use crate::country::Country;
 use crate::gazetteer::{Gazetteer, PlaceSource};
 use crate::index::Index;
-use crate::merge::Machine;
+use crate::merge::MergedAtm;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 use crate::status::Freshness;
@@ -106,13 +106,13 @@ pub fn concerns(record: &Record, gazetteer: &Gazetteer, now: Timestamp) -> Vec<C
     if record.hours.as_ref().is_some_and(|hours| !hours.is_understood()) {
         found.push(Concern::HoursNotUnderstood);
     }
-    if record.reported != Reported::PermanentlyClosed && is_marked_closed(record.title()) {
+    if record.reported != ReportedState::PermanentlyClosed && is_marked_closed(record.title()) {
         found.push(Concern::SaysClosed);
     }
     if Freshness::of(record.known_at(), now) == Freshness::Stale {
         found.push(Concern::Stale);
     }
-    if record.reported == Reported::InService && record.known_at().is_none() {
+    if record.reported == ReportedState::InService && record.known_at().is_none() {
         found.push(Concern::Undated);
     }
     found
@@ -127,10 +127,10 @@ fn is_marked_closed(title: &str) -> bool {
 /// Returns the ATMs with concerns, about each by itself and compared with the others.
 #[must_use]
 pub fn find_concerns<'m>(
-    machines: &[&'m Machine],
+    machines: &[&'m MergedAtm],
     gazetteer: &Gazetteer,
     now: Timestamp,
-) -> Vec<(&'m Machine, Vec<Concern>)> {
+) -> Vec<(&'m MergedAtm, Vec<Concern>)> {
     let mut found: Vec<_> =
         machines.iter().map(|machine| (*machine, concerns(&machine.record, gazetteer, now))).collect();
     for at in duplicate_suspects(machines) {
@@ -198,7 +198,7 @@ fn is_in(lat: f64, lon: f64, country: Country, gazetteer: &Gazetteer) -> bool {
 
 /// Returns the positions of ATMs that may be duplicates of another ATM of their source.
 #[must_use]
-pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
+pub fn duplicate_suspects(machines: &[&MergedAtm]) -> Vec<usize> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for (at, machine) in machines.iter().enumerate() {
         let record = &machine.record;
@@ -211,7 +211,7 @@ pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
 }
 
 /// Returns the positions of the ATMs of a group that have another ATM of the group close by.
-fn close_together(machines: &[&Machine], group: &[usize]) -> Vec<usize> {
+fn close_together(machines: &[&MergedAtm], group: &[usize]) -> Vec<usize> {
     if group.len() < 2 {
         return Vec::new();
     }
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(found(30.27, -97.74, named), [Concern::SaysClosed]);
         let old = |record: &mut Record| record.reported_at = "2024-01-01T00:00:00Z".parse().ok();
         assert_eq!(found(30.27, -97.74, old), [Concern::Stale]);
-        assert_eq!(found(30.27, -97.74, |record| record.reported = Reported::InService), [Concern::Undated]);
+        assert_eq!(found(30.27, -97.74, |record| record.reported = ReportedState::InService), [Concern::Undated]);
     }
 
     #[test]

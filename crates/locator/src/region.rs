@@ -81,11 +81,11 @@ impl Region {
     ///
     /// ```
     /// # use signpost_locator::Region;
-    /// assert_eq!(Region::nearly("Flordia").unwrap().code(), "FL");
-    /// assert_eq!(Region::nearly("Bavaria"), None);
+    /// assert_eq!(Region::find_similar("Flordia").unwrap().code(), "FL");
+    /// assert_eq!(Region::find_similar("Bavaria"), None);
     /// ```
     #[must_use]
-    pub fn nearly(text: &str) -> Option<Self> {
+    pub fn find_similar(text: &str) -> Option<Self> {
         let name = fold(text);
         let max = match name.len() {
             5..9 => 1,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::address::Address;
-use crate::atm::{Coin, Record, Reported};
+use crate::atm::{Coin, Record, ReportedState};
 use crate::country::Country;
 use crate::hours::Hours;
 use crate::point::Point;
@@ -50,7 +50,7 @@ fn record((city, region, lat, lon): City, number: u8, (name, street, north, east
             ..Address::default()
         },
         hours: Some(Hours::Always),
-        reported: Reported::InService,
+        reported: ReportedState::InService,
         buy: Tri::Yes,
         coins: Arc::new([(Coin::bitcoin(), Tri::Yes)].into()),
         ..Record::at(point)

@@ -11,7 +11,7 @@ use crate::tri::Tri;
 
 /// The interned texts and coins, referenced by records. Drop it after all records are read.
 #[derive(Debug, Default)]
-pub struct SharedParts {
+pub struct RecordInterner {
     texts: HashSet<ArcStr>,
     /// At most [`MAX_COIN_SETS`]: comparing them is faster than hashing a map.
     coins: Vec<Arc<BTreeMap<Coin, Tri>>>,
@@ -20,21 +20,21 @@ pub struct SharedParts {
 /// Maximum number of interned sets of coins, to bound the time for a file in which each ATM has its own set.
 const MAX_COIN_SETS: usize = 64;
 
-impl SharedParts {
+impl RecordInterner {
     /// Replaces values of the record by equal values of earlier records.
     ///
     /// ```
-    /// # use signpost_locator::{ArcStr, Point, Record, SharedParts};
+    /// # use signpost_locator::{ArcStr, Point, Record, RecordInterner};
     /// let mut records = [1.0, 2.0].map(|lat| Record::at(Point::new(lat, 0.0).unwrap()));
-    /// let mut parts = SharedParts::default();
+    /// let mut parts = RecordInterner::default();
     /// for record in &mut records {
     ///     record.operator = Some("Example Coins".into());
-    ///     parts.share(record);
+    ///     parts.intern(record);
     /// }
     /// let [one, other] = records.map(|record| record.operator.unwrap());
     /// assert!(ArcStr::ptr_eq(&one, &other));
     /// ```
-    pub fn share(&mut self, record: &mut Record) {
+    pub fn intern(&mut self, record: &mut Record) {
         // Identifiers, names, streets and telephone numbers are rarely shared.
         let address = &mut record.address;
         let texts = [
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn equal_values_are_shared_unchanged() {
-        let mut parts = SharedParts::default();
+        let mut parts = RecordInterner::default();
         let [one, other] = [(); 2].map(|()| {
             let mut record = read(STORED);
-            parts.share(&mut record);
+            parts.intern(&mut record);
             assert_eq!(record, read(STORED));
             record
         });
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn excess_coin_sets_are_not_shared() {
-        let mut parts = SharedParts::default();
+        let mut parts = RecordInterner::default();
         for number in 0..=MAX_COIN_SETS {
             let mut record = read(STORED);
             let coin = Coin::parse(&format!("C{number}")).expect("a code");
             record.coins = Arc::new([(coin, Tri::Yes)].into());
             let before = record.clone();
-            parts.share(&mut record);
+            parts.intern(&mut record);
             assert_eq!(record, before);
         }
         assert_eq!(parts.coins.len(), MAX_COIN_SETS);

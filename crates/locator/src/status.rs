@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::atm::{Record, Reported};
+use crate::atm::{Record, ReportedState};
 use crate::hours::{Hours, NotEvaluated, OpenState};
 
 /// Maximum age of a report that an ATM is in service.
@@ -67,7 +67,7 @@ pub enum StatusReason<'a> {
     /// Forbidden by a law, with a description of it.
     Law(&'a str),
     /// Reported by visitors, the operator or a moderator, with a description.
-    Said(&'a str),
+    Reports(&'a str),
 }
 
 /// A status with its reason and the time of the report.
@@ -85,7 +85,7 @@ impl<'a> StatusReport<'a> {
     /// Applies a `law` that forbids ATMs: `open`, `closed` and `unknown` become `unknown`, because a forbidden ATM may
     /// not be in service. Other states do not change.
     #[must_use]
-    pub fn under_ban(self, law: &'a str) -> Self {
+    pub fn with_ban(self, law: &'a str) -> Self {
         match self.status {
             AtmStatus::OutOfService | AtmStatus::TemporarilyClosed | AtmStatus::PermanentlyClosed => self,
             AtmStatus::Open | AtmStatus::Closed | AtmStatus::Unknown => {
@@ -96,7 +96,7 @@ impl<'a> StatusReport<'a> {
 
     /// Returns `true` if the reason adds information to the status. [`StatusReason::NothingReported`] does not.
     #[must_use]
-    pub fn is_reasoned(&self) -> bool {
+    pub fn has_reason(&self) -> bool {
         self.reason != StatusReason::NothingReported
     }
 }
@@ -121,7 +121,7 @@ impl<'a> StatusReason<'a> {
             Self::UnreportedAlways => "its hours are 24/7, but no operational state was reported",
             Self::UnreportedWithinHours => "within its opening hours, but no operational state was reported",
             Self::NothingReported => "no operational state was reported",
-            Self::Law(words) | Self::Said(words) => words,
+            Self::Law(words) | Self::Reports(words) => words,
         }
     }
 }
@@ -184,12 +184,12 @@ impl AtmStatus {
 /// was reported.
 ///
 /// ```
-/// # use signpost_locator::{Hours, OpenState, Point, Record, Reported, AtmStatus, status};
+/// # use signpost_locator::{Hours, OpenState, Point, Record, ReportedState, AtmStatus, status};
 /// let mut record = Record::at(Point::new(25.7617, -80.1918).unwrap());
 /// let now = "2026-11-20T12:00:00Z".parse().unwrap();
 /// assert_eq!(status(&record, None, now).status, AtmStatus::Unknown);
 ///
-/// record.reported = Reported::InService;
+/// record.reported = ReportedState::InService;
 /// record.reported_at = Some("2026-11-01T00:00:00Z".parse().unwrap());
 /// record.hours = Some(Hours::Always);
 /// assert_eq!(status(&record, Some(Ok(OpenState::Open)), now).status, AtmStatus::Open);
@@ -203,14 +203,14 @@ pub fn status(
     let as_of = record.reported_at;
     let always = record.hours == Some(Hours::Always);
     let (status, reason) = match record.reported {
-        Reported::OutOfService => (AtmStatus::OutOfService, StatusReason::OutOfService),
-        Reported::TemporarilyClosed => (AtmStatus::TemporarilyClosed, StatusReason::ClosedForNow),
-        Reported::PermanentlyClosed => (AtmStatus::PermanentlyClosed, StatusReason::Gone),
-        Reported::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
+        ReportedState::OutOfService => (AtmStatus::OutOfService, StatusReason::OutOfService),
+        ReportedState::TemporarilyClosed => (AtmStatus::TemporarilyClosed, StatusReason::ClosedForNow),
+        ReportedState::PermanentlyClosed => (AtmStatus::PermanentlyClosed, StatusReason::Gone),
+        ReportedState::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
             (AtmStatus::Unknown, StatusReason::OldReport)
         }
-        Reported::InService => in_service(opening, always),
-        Reported::Unknown => match opening {
+        ReportedState::InService => in_service(opening, always),
+        ReportedState::Unknown => match opening {
             Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, StatusReason::OutsideHours),
             Some(Ok(OpenState::Open)) if always => (AtmStatus::Unknown, StatusReason::UnreportedAlways),
             Some(Ok(OpenState::Open)) => (AtmStatus::Unknown, StatusReason::UnreportedWithinHours),
@@ -242,7 +242,7 @@ mod tests {
 
     /// Operational state, date of the report, hours and their result; the status, and a part of the reason.
     type Case = (
-        Reported,
+        ReportedState,
         Option<&'static str>,
         &'static str,
         Option<Result<OpenState, NotEvaluated>>,
@@ -256,28 +256,28 @@ mod tests {
 
     #[rustfmt::skip]
     const TABLE: [Case; 22] = [
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
-        (Reported::InService,         None,                         "24/7", OPEN, AtmStatus::Open, "open 24/7"),
-        (Reported::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
-        (Reported::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, AtmStatus::Unknown, "365 days"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", OPEN, AtmStatus::Open, "within"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, AtmStatus::Unknown, "whether it is open"),
-        (Reported::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Unknown, "365 days"),
-        (Reported::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), AtmStatus::Unknown, "form"),
-        (Reported::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), AtmStatus::Unknown, "sun"),
-        (Reported::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), AtmStatus::Unknown, "time zone"),
-        (Reported::InService,         Some("2026-11-19T00:00:00Z"), "", None, AtmStatus::Unknown, "hours not known"),
-        (Reported::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::OutOfService, "out of service"),
-        (Reported::OutOfService,      None,                         "", None, AtmStatus::OutOfService, "out of service"),
-        (Reported::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::TemporarilyClosed, "temporarily"),
-        (Reported::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::PermanentlyClosed, "permanently"),
-        (Reported::PermanentlyClosed, None,                         "", None, AtmStatus::PermanentlyClosed, "permanently"),
-        (Reported::Unknown,           Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Unknown, "no operational state"),
-        (Reported::Unknown,           None, "9:00-17:00", OPEN, AtmStatus::Unknown, "within its opening hours"),
-        (Reported::Unknown,           None, "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
-        (Reported::Unknown,           None,                         "", None, AtmStatus::Unknown, "no operational state"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (ReportedState::InService,         None,                         "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (ReportedState::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (ReportedState::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (ReportedState::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, AtmStatus::Unknown, "365 days"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", OPEN, AtmStatus::Open, "within"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, AtmStatus::Unknown, "whether it is open"),
+        (ReportedState::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Unknown, "365 days"),
+        (ReportedState::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), AtmStatus::Unknown, "form"),
+        (ReportedState::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), AtmStatus::Unknown, "sun"),
+        (ReportedState::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), AtmStatus::Unknown, "time zone"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "", None, AtmStatus::Unknown, "hours not known"),
+        (ReportedState::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::OutOfService, "out of service"),
+        (ReportedState::OutOfService,      None,                         "", None, AtmStatus::OutOfService, "out of service"),
+        (ReportedState::TemporarilyClosed, Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::TemporarilyClosed, "temporarily"),
+        (ReportedState::PermanentlyClosed, Some("2019-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::PermanentlyClosed, "permanently"),
+        (ReportedState::PermanentlyClosed, None,                         "", None, AtmStatus::PermanentlyClosed, "permanently"),
+        (ReportedState::Unknown,           Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Unknown, "no operational state"),
+        (ReportedState::Unknown,           None, "9:00-17:00", OPEN, AtmStatus::Unknown, "within its opening hours"),
+        (ReportedState::Unknown,           None, "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
+        (ReportedState::Unknown,           None,                         "", None, AtmStatus::Unknown, "no operational state"),
     ];
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn banned_atm_is_at_best_unknown() {
         for status in AtmStatus::ALL {
-            let report = StatusReport { status, reason: StatusReason::NoHours, as_of: None }.under_ban("state law");
+            let report = StatusReport { status, reason: StatusReason::NoHours, as_of: None }.with_ban("state law");
             let stays = [AtmStatus::OutOfService, AtmStatus::TemporarilyClosed, AtmStatus::PermanentlyClosed];
             let expected = if stays.contains(&status) {
                 (status, StatusReason::NoHours)

@@ -2,7 +2,7 @@
 
 mod pbf;
 
-use signpost_locator::import::{Bounds, Broken, Field, FormatChoice, Options, read};
+use signpost_locator::import::{Bounds, Field, FormatChoice, ImportError, Options, read};
 
 #[test]
 fn overlong_names_are_ignored() {
@@ -48,36 +48,36 @@ fn import_ends_at_the_item_limit() {
         assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
         // Input beyond the limit is never read: it is not even JSON.
         for choice in [choice, FormatChoice::Auto] {
-            let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), choice, 2).unwrap_err();
-            assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{name}");
+            let error = first(format!("{two}, {{}} and so on for ever").as_bytes(), choice, 2).unwrap_err();
+            assert_eq!(error, ImportError::TooManyItems { max: 2 }, "{name}");
         }
     }
     for choice in [format("csv"), format("tsv")] {
         let table =
             |rows| format!("lat{0}lon\n{1}", if choice == format("csv") { "," } else { "\t" }, "1,2\n".repeat(rows));
-        let broken = first((table(3) + "\"never closed").as_bytes(), choice, 2).unwrap_err();
-        assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{}", choice.name());
+        let error = first((table(3) + "\"never closed").as_bytes(), choice, 2).unwrap_err();
+        assert_eq!(error, ImportError::TooManyItems { max: 2 }, "{}", choice.name());
     }
-    assert_eq!(first(&pbf::extract(), format("osm-pbf"), 1).unwrap_err(), Broken::TooManyItems { most: 1 });
+    assert_eq!(first(&pbf::extract(), format("osm-pbf"), 1).unwrap_err(), ImportError::TooManyItems { max: 1 });
 }
 
 #[test]
 fn overlong_item_is_not_an_atm() {
     let bounds = Bounds { item_bytes: 100, ..Bounds::default() };
     let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2}}, {{"note": "{}"}}]}}"#, "x".repeat(100));
-    let broken = read(file.as_bytes(), &Options { bounds, ..Options::default() }).unwrap_err();
-    assert_eq!(broken.to_string(), "item 2 is longer than 100 bytes");
+    let error = read(file.as_bytes(), &Options { bounds, ..Options::default() }).unwrap_err();
+    assert_eq!(error.to_string(), "item 2 is longer than 100 bytes");
 }
 
 #[test]
 fn cancelled_import_ends() {
     let options = Options::default();
-    options.stop.stop();
+    options.cancel.cancel();
     for (_, two) in two_of_each() {
         let end = if two.starts_with('[') { "]" } else { "]}" };
-        assert_eq!(read(format!("{two}{end}").as_bytes(), &options).unwrap_err(), Broken::Stopped);
+        assert_eq!(read(format!("{two}{end}").as_bytes(), &options).unwrap_err(), ImportError::Cancelled);
     }
     for file in [&b"lat,lon\n1,2\n"[..], &pbf::extract()] {
-        assert_eq!(read(file, &options).unwrap_err(), Broken::Stopped);
+        assert_eq!(read(file, &options).unwrap_err(), ImportError::Cancelled);
     }
 }

@@ -78,7 +78,7 @@ fn county_comes_from_code_or_nearest_postcode() {
     }
 }
 
-fn with_a_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gazetteer::Damaged> {
+fn with_a_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gazetteer::GazetteerError> {
     let area = PlaceArea { country: Country::UNITED_STATES, region: Region::parse("ME") };
     let place = PlaceEntry {
         name: "Oldtown".to_owned(),

@@ -4,7 +4,7 @@ mod pbf;
 
 use proptest::prelude::*;
 use signpost_locator::import::{FORMATS, Field, Format, FormatChoice, Import, ImportedRow, Options, read};
-use signpost_locator::{Coin, Decimal, Hours, Kyc, MoreFields, Point, Record, Reported, Tri};
+use signpost_locator::{Coin, Decimal, Hours, Kyc, MoreFields, Point, Record, ReportedState, Tri};
 
 const NOW: &str = "2026-11-20T12:00:00Z";
 
@@ -64,7 +64,7 @@ fn overpass_tags_are_imported() {
     assert_eq!(record.hours, Some(Hours::Text("Mo-Fr 09:00-17:00".into())));
     assert_eq!((record.buy, record.sell), (Tri::Yes, Tri::Unknown));
     assert_eq!(coins(record), "BTC=Yes ETH=No LTC=Yes");
-    assert_eq!((record.reported, record.reported_at), (Reported::InService, "2026-10-01T00:00:00Z".parse().ok()));
+    assert_eq!((record.reported, record.reported_at), (ReportedState::InService, "2026-10-01T00:00:00Z".parse().ok()));
     assert_eq!(record.verified_at, record.reported_at);
     let more = more(record);
     assert_eq!((more.indoor, more.wheelchair, more.level.as_deref()), (Tri::Yes, Tri::No, Some("1")));
@@ -80,9 +80,9 @@ fn ways_use_their_centre_and_disused_is_closed() {
     let points: Vec<_> = import.rows.iter().map(|row| (row.record.point.lat(), row.record.point.lon())).collect();
     assert_eq!(points[1..5], [(30.3, -97.7), (11.0, 21.0), (2.0, 3.0), (6.0, 7.0)]);
     let states: Vec<_> = import.rows.iter().map(|row| row.record.reported).collect();
-    assert_eq!(states[5..], [Reported::OutOfService, Reported::PermanentlyClosed]);
+    assert_eq!(states[5..], [ReportedState::OutOfService, ReportedState::PermanentlyClosed]);
     // The report has no date.
-    assert_eq!((states[1], import.rows[1].record.reported_at), (Reported::InService, None));
+    assert_eq!((states[1], import.rows[1].record.reported_at), (ReportedState::InService, None));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn geojson_properties_are_read_by_name() {
     assert_eq!(skipped, [(3, "no coordinates"), (4, "coordinates ou")]);
     let record = &import.rows[0].record;
     assert_eq!((record.title(), record.address.city.as_deref()), ("Corner Shop", Some("Austin")));
-    assert_eq!((record.reported, coins(record).as_str()), (Reported::InService, "BTC=Yes LTC=Yes"));
+    assert_eq!((record.reported, coins(record).as_str()), (ReportedState::InService, "BTC=Yes LTC=Yes"));
     assert_eq!(more(record).fees.buy_percent, Decimal::parse("9.5"));
     assert_eq!(Some(import.rows[1].record.point), Point::new(11.0, 1.0));
     assert!(import.columns.contains(&(Field::City, "city".to_owned())), "{:?}", import.columns);
@@ -145,7 +145,7 @@ fn spider_output_is_filtered_by_coins() {
     assert_eq!(record.address.one_line().as_deref(), Some("1 Main St, Miami, FL"));
     assert_eq!((record.sell, record.reported_at), (Tri::No, "2026-11-14T00:00:00Z".parse().ok()));
     assert_eq!(more(record).machine_ref.as_deref(), Some("7"));
-    assert_eq!(one.rows[1].record.reported, Reported::PermanentlyClosed);
+    assert_eq!(one.rows[1].record.reported, ReportedState::PermanentlyClosed);
     let all = import(&collection(&[
         feature("a_bank", "1", ""),
         feature("acme_us", "7", r#", "currency:XBT": "yes""#),
@@ -189,7 +189,7 @@ fn all_btc_map_versions_are_imported() {
 
 #[test]
 fn submission_sets_the_operating_status() {
-    use Reported::{InService, OutOfService, Unknown};
+    use ReportedState::{InService, OutOfService, Unknown};
     let import = import(
         r#"{"providerId": "acme", "apiTimestamp": "2026-11-20T11:58:00Z", "locations": [
         {"operatorId": "Acme", "locationId": "M1", "lastReportedTime": 1795175820, "manufacturer": "GB", "model": "Batm3",

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use signpost_locator::import::{Options, read};
 use signpost_locator::{
-    Address, ArcStr, Coin, Country, Currency, Decimal, Hours, Kyc, Point, Record, Reported, SharedParts, Tri, export,
-    import,
+    Address, ArcStr, Coin, Country, Currency, Decimal, Hours, Kyc, Point, Record, RecordInterner, ReportedState, Tri,
+    export, import,
 };
 
 fn text() -> impl Strategy<Value = Option<ArcStr>> {
@@ -41,7 +41,7 @@ prop_compose! {
         names in prop::array::uniform4(text()),
         terms in prop::array::uniform5(decimal()),
         flags in prop::array::uniform4(tri()),
-        reported in prop::sample::select(vec![Reported::Unknown, Reported::InService, Reported::PermanentlyClosed]),
+        reported in prop::sample::select(vec![ReportedState::Unknown, ReportedState::InService, ReportedState::PermanentlyClosed]),
         hours in prop::sample::select(vec!["", "24/7", "Mo-Fr 09:00-17:00", "ask inside"]),
         kyc in prop::sample::select(vec![Kyc::Unknown, Kyc::None, Kyc::Phone, Kyc::Id]),
         seconds in prop::option::of(1_500_000_000..1_700_000_000_i64),
@@ -126,11 +126,11 @@ proptest! {
     fn stored_records_round_trip_byte_for_byte(
         records in prop::collection::vec(record(), 1..8),
     ) {
-        let mut parts = SharedParts::default();
+        let mut parts = RecordInterner::default();
         for record in records {
             let stored = serde_json::to_string(&record).unwrap();
             let mut read: Record = serde_json::from_str(&stored).unwrap();
-            parts.share(&mut read);
+            parts.intern(&mut read);
             prop_assert_eq!(&read, &record);
             prop_assert_eq!(serde_json::to_string(&read).unwrap(), stored);
         }

@@ -101,20 +101,20 @@ const RESOLVED: [(&str, &str, &str, PlaceSource); 94] = [
     ("Mountain Brk, AL", "Mountain Brook", "AL", PlaceSource::Place),
     ("City of Wilkes Barre, PA", "Wilkes-Barre", "PA", PlaceSource::Place),
     ("Town of Brookhaven, NY", "Brookhaven", "NY", PlaceSource::Place),
-    ("Philadlephai, PA", "Philadelphia", "PA", PlaceSource::Misspelt),
-    ("Alburquerqe", "Albuquerque", "NM", PlaceSource::Misspelt),
-    ("minneapolous mn", "Minneapolis", "MN", PlaceSource::Misspelt),
-    ("miamy", "Miami", "FL", PlaceSource::Misspelt),
-    ("Maimi, FL", "Miami", "FL", PlaceSource::Misspelt),
-    ("austn tx", "Austin", "TX", PlaceSource::Misspelt),
-    ("tornto", "Toronto", "ON", PlaceSource::Misspelt),
-    ("pheonix", "Phoenix", "AZ", PlaceSource::Misspelt),
-    ("philadephia", "Philadelphia", "PA", PlaceSource::Misspelt),
-    ("los angelse", "Los Angeles", "CA", PlaceSource::Misspelt),
-    ("Chicgo IL", "Chicago", "IL", PlaceSource::Misspelt),
-    ("bitcoin atms near New Yrok", "New York City", "NY", PlaceSource::Misspelt),
-    ("Las Vagas, Nevada", "Las Vegas", "NV", PlaceSource::Misspelt),
-    ("Hoston", "Houston", "TX", PlaceSource::Misspelt),
+    ("Philadlephai, PA", "Philadelphia", "PA", PlaceSource::FuzzyMatch),
+    ("Alburquerqe", "Albuquerque", "NM", PlaceSource::FuzzyMatch),
+    ("minneapolous mn", "Minneapolis", "MN", PlaceSource::FuzzyMatch),
+    ("miamy", "Miami", "FL", PlaceSource::FuzzyMatch),
+    ("Maimi, FL", "Miami", "FL", PlaceSource::FuzzyMatch),
+    ("austn tx", "Austin", "TX", PlaceSource::FuzzyMatch),
+    ("tornto", "Toronto", "ON", PlaceSource::FuzzyMatch),
+    ("pheonix", "Phoenix", "AZ", PlaceSource::FuzzyMatch),
+    ("philadephia", "Philadelphia", "PA", PlaceSource::FuzzyMatch),
+    ("los angelse", "Los Angeles", "CA", PlaceSource::FuzzyMatch),
+    ("Chicgo IL", "Chicago", "IL", PlaceSource::FuzzyMatch),
+    ("bitcoin atms near New Yrok", "New York City", "NY", PlaceSource::FuzzyMatch),
+    ("Las Vagas, Nevada", "Las Vegas", "NV", PlaceSource::FuzzyMatch),
+    ("Hoston", "Houston", "TX", PlaceSource::FuzzyMatch),
 ];
 
 #[test]
@@ -250,8 +250,8 @@ fn gazetteer_round_trips() {
     let old_town = gazetteer.city(Region::parse("ME").unwrap(), "oldtown").unwrap();
     assert_eq!((old_town.population, old_town.time_zone.as_str()), (7_000, "Zone/Oldtown"));
     assert!(old_town.point.distance(Point::new(-33.868_45, 0.0).unwrap()) < Distance::metres(1.0));
-    // Between two places that are at least twenty times as large, but only by an alternate name, the small one is
-    // likelier.
+    // The small place is likelier than two places that are at least twenty times as large, but have only an alternate
+    // name of this spelling.
     let vieux = gazetteer.resolve("Vieux").unwrap();
     assert_eq!(
         (vieux.name.as_str(), labels(&vieux.alternatives)),

@@ -1,8 +1,8 @@
 //! Imports of tables.
 
 use proptest::prelude::*;
-use signpost_locator::import::{Broken, Field, FormatChoice, Import, MAX_LISTED, Options, read};
-use signpost_locator::{Country, Hours, Point, Reported};
+use signpost_locator::import::{Field, FormatChoice, Import, ImportError, MAX_LISTED, Options, read};
+use signpost_locator::{Country, Hours, Point, ReportedState};
 
 fn import(file: &str) -> Import {
     read(file.as_bytes(), &Options::default()).unwrap_or_else(|broken| panic!("{broken}"))
@@ -22,7 +22,7 @@ fn fields_are_read_from_the_named_columns() {
         "ID,Name,Latitude,Longitude,Street Address,City,State,Zip_Code,Country,Operator,Status,Opening Hours,Phone,URL\n\
          7,Corner Shop,25.7617,-80.1918,1 Main St,Miami,fl,33101,USA,Coins Inc,Out of service,24/7,+1 305 555 0100,example.com/7\n",
     );
-    assert_eq!(import.doubts.first, []);
+    assert_eq!(import.invalid_cells.first, []);
     let record = &import.rows[0].record;
     let texts = [&record.source_ref, &record.name, &record.operator, &record.phone, &record.website];
     let expected = ["7", "Corner Shop", "Coins Inc", "+1 305 555 0100", "https://example.com/7"];
@@ -31,7 +31,7 @@ fn fields_are_read_from_the_named_columns() {
     let texts = [&address.street, &address.city, &address.region, &address.postcode];
     assert_eq!(texts.map(|text| text.as_deref().unwrap_or_default()), ["1 Main St", "Miami", "FL", "33101"]);
     assert_eq!(address.country, Some(Country::UNITED_STATES));
-    assert_eq!((&record.hours, record.reported), (&Some(Hours::Always), Reported::OutOfService));
+    assert_eq!((&record.hours, record.reported), (&Some(Hours::Always), ReportedState::OutOfService));
     assert_eq!(Some(record.point), Point::new(25.7617, -80.1918));
     assert_eq!(import.columns.len(), 14);
 }
@@ -74,8 +74,8 @@ fn only_rows_without_usable_coordinates_are_skipped() {
         ]
     );
     assert_eq!(Some(import.rows[3].record.point), Point::new(48.5, 1.0));
-    let doubts: Vec<_> = import.doubts.first.iter().map(|doubt| (doubt.line, doubt.field)).collect();
-    assert_eq!(doubts, [(9, Field::Name)]);
+    let invalid: Vec<_> = import.invalid_cells.first.iter().map(|cell| (cell.line, cell.field)).collect();
+    assert_eq!(invalid, [(9, Field::Name)]);
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn invalid_field_is_unknown_and_reported() {
          1,2,e,TX,,Atlantis,,,\n",
     ));
     assert_eq!(import.rows.len(), 5);
-    let doubts: Vec<_> = import.doubts.first.iter().map(|doubt| (doubt.line, doubt.field)).collect();
+    let invalid: Vec<_> = import.invalid_cells.first.iter().map(|cell| (cell.line, cell.field)).collect();
     let first = [Field::Name, Field::Postcode, Field::Status, Field::Phone, Field::Website].map(|field| (2, field));
-    assert_eq!(doubts, [&first[..], &[(3, Field::Region), (4, Field::Region), (6, Field::Country)]].concat());
-    assert_eq!(import.doubts.first[0].value.len(), 80);
+    assert_eq!(invalid, [&first[..], &[(3, Field::Region), (4, Field::Region), (6, Field::Country)]].concat());
+    assert_eq!(import.invalid_cells.first[0].value.len(), 80);
     let record = &import.rows[0].record;
     assert_eq!(
         (&record.name, &record.phone, &record.website, record.reported),
-        (&None, &None, &None, Reported::Unknown)
+        (&None, &None, &None, ReportedState::Unknown)
     );
     let regions = import.rows.iter().map(|row| row.record.address.region.as_deref());
     assert_eq!(regions.collect::<Vec<_>>(), [Some("TX"), None, None, Some("Bavaria"), Some("TX")]);
@@ -135,7 +135,7 @@ fn default_country_applies_to_rows_without_one() {
         .collect();
     let expected = [("CA", "ON"), ("CA", ""), ("US", "TX"), ("US", "PR")].map(|(c, r)| (c.to_owned(), r.to_owned()));
     assert_eq!(read, expected);
-    assert_eq!(import.doubts.total, 1);
+    assert_eq!(import.invalid_cells.total, 1);
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn hidden_characters_are_not_stored() {
     let record = &import.rows[0].record;
     assert_eq!((record.title(), record.address.street.as_deref()), ("Corner 👩\u{200d}💻", Some("1 Main St")));
     assert_eq!((&record.hours, import.rows[0].key.as_str()), (&Hours::parse("ask inside"), "ref:A-1"));
-    assert!(import.columns.contains(&(Field::Ref, "ref".to_owned())), "a column is known by what is seen of it");
-    let doubt = import.doubts.first.iter().find(|doubt| doubt.field == Field::Phone).unwrap();
-    assert_eq!(doubt.value, "Corner 👩\u{200d}💻");
+    assert!(import.columns.contains(&(Field::Ref, "ref".to_owned())), "a column is recognized by its visible text");
+    let cell = import.invalid_cells.first.iter().find(|cell| cell.field == Field::Phone).unwrap();
+    assert_eq!(cell.value, "Corner 👩\u{200d}💻");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn reports_are_bounded_and_counted() {
     let file = format!("lat,lon,status\n{}{}", "0,0,\n".repeat(MAX_LISTED + 5), "1,2,?\n".repeat(MAX_LISTED + 7));
     let import = import(&file);
     assert_eq!((import.skipped.first.len(), import.skipped.total), (MAX_LISTED, MAX_LISTED + 5));
-    assert_eq!((import.doubts.first.len(), import.doubts.total), (MAX_LISTED, MAX_LISTED + 7));
+    assert_eq!((import.invalid_cells.first.len(), import.invalid_cells.total), (MAX_LISTED, MAX_LISTED + 7));
     let huge = format!("lat,lon,name\n1,2,{}\n1,2,ok\n", "x".repeat(70_000));
     let import = self::import(&huge);
     assert_eq!((lines(&import), import.skipped.first[0].reason.as_str()), (vec![3], "the row is longer than 64 KiB"));
@@ -354,7 +354,7 @@ proptest! {
                     prop_assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", lines);
                     prop_assert!(lines.iter().all(|line| (2..=count).contains(line)), "{:?}", lines);
                 }
-                Err(Broken::NotUtf8 { line, .. } | Broken::OpenQuote { line }) => prop_assert!(line <= count),
+                Err(ImportError::NotUtf8 { line, .. } | ImportError::OpenQuote { line }) => prop_assert!(line <= count),
                 Err(broken) => prop_assert!(!broken.to_string().is_empty()),
             }
         }

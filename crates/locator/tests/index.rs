@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use proptest::prelude::*;
-use signpost_locator::{Distance, EARTH_RADIUS, Index, Near, Point};
+use signpost_locator::{Distance, EARTH_RADIUS, Index, IndexMatch, Point};
 
 fn point(lat: f64, lon: f64) -> Point {
     Point::new(lat.clamp(-90.0, 90.0), if lon.abs() > 180.0 { lon - 360.0 * lon.signum() } else { lon })
@@ -12,10 +12,10 @@ fn point(lat: f64, lon: f64) -> Point {
 }
 
 /// Returns the expected result by linear search.
-fn linear_search(points: &[Point], from: Point, within: Distance, keep: impl Fn(u32) -> bool) -> Vec<Near> {
-    let mut all: Vec<Near> = (0..)
+fn linear_search(points: &[Point], from: Point, within: Distance, keep: impl Fn(u32) -> bool) -> Vec<IndexMatch> {
+    let mut all: Vec<IndexMatch> = (0..)
         .zip(points)
-        .map(|(at, &point)| Near { at, distance: from.distance(point) })
+        .map(|(at, &point)| IndexMatch { at, distance: from.distance(point) })
         .filter(|near| near.distance <= within && keep(near.at))
         .collect();
     all.sort_by(|a, b| a.distance.partial_cmp(&b.distance).expect("not NaN").then(a.at.cmp(&b.at)));
@@ -51,7 +51,7 @@ fn radii() -> impl Strategy<Value = Distance> {
     .prop_map(Distance::metres)
 }
 
-fn positions(near: &[Near]) -> Vec<u32> {
+fn positions(near: &[IndexMatch]) -> Vec<u32> {
     sorted(near.iter().map(|near| near.at).collect())
 }
 
@@ -131,7 +131,7 @@ proptest! {
 fn ties_are_ordered_as_in_the_slice() {
     let ring: Vec<Point> = (0..360).map(|lon| point(80.0, f64::from(lon - 180))).collect();
     let index = Index::build(&ring);
-    let at = |near: &[Near]| near.iter().map(|near| near.at).collect::<Vec<_>>();
+    let at = |near: &[IndexMatch]| near.iter().map(|near| near.at).collect::<Vec<_>>();
     let first: Vec<u32> = (0..7).collect();
     assert_eq!(at(&index.nearest(point(90.0, 0.0), Distance::miles(1_000.0), 7, |_| true)), first);
 

@@ -209,11 +209,11 @@ fn misspelt_name_finds_its_landmark() {
         ("Heathrow", None),
         ("Springfield", None),
     ] {
-        let found = landmarks().nearly(&fold(text), |_| true);
+        let found = landmarks().find_similar(&fold(text), |_| true);
         assert_eq!(found.map(|found| found.name), name, "{text}");
     }
     let in_california = |landmark: &Landmark| landmark.region == Region::parse("CA");
-    let found = landmarks().nearly("unionstaton", in_california);
+    let found = landmarks().find_similar("unionstaton", in_california);
     assert_eq!(found.map(|found| found.city), Some("Los Angeles"));
 }
 
@@ -229,7 +229,7 @@ fn misspelt_landmark_is_corrected_and_reported() {
         let found = gazetteer().resolve(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
         assert_eq!(
             (found.name.as_str(), found.source, found.confidence),
-            (name, PlaceSource::Misspelt, sure),
+            (name, PlaceSource::FuzzyMatch, sure),
             "{text}"
         );
         assert!(found.notes.iter().any(|note| note.to_string().contains(name)), "{text}: {:?}", found.notes);

@@ -56,8 +56,8 @@ const BESIDE: [(char, char); 12] = [
     ('c', 'v'),
 ];
 
-/// Returns a name with one mistake after its first letter (people rarely get it wrong), at positions that depend only
-/// on the name. Spaces and their neighbours are unchanged.
+/// Returns misspellings of a name, each with a mistake after the first letter (people rarely get the first letter
+/// wrong), at positions that depend only on the name. Spaces and their neighbours are unchanged.
 fn misspell(name: &str) -> BTreeSet<String> {
     let letters: Vec<char> = name.chars().collect();
     let text = |letters: &[char]| letters.iter().collect::<String>();

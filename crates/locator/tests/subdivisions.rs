@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use signpost_locator::gazetteer::{
-    CensusTable, Gazetteer, GeoName, GeonamesLine, NotACensusLine, Postcode, Subdivision, build, read_line,
+    CensusLineError, CensusTable, Gazetteer, GeoName, GeonamesLine, Postcode, Subdivision, build, read_line,
 };
 use signpost_locator::{Distance, Point, Region};
 
@@ -26,7 +26,7 @@ fn with_tabs() -> String {
     lines.join("\n")
 }
 
-fn read(table: &str) -> Result<Vec<Subdivision>, NotACensusLine> {
+fn read(table: &str) -> Result<Vec<Subdivision>, CensusLineError> {
     let (header, rows) = table.split_once('\n').unwrap();
     let table = CensusTable::read_header(header).expect("a header of the Census")?;
     rows.lines().filter_map(|row| table.read_row(row).transpose()).collect()

@@ -1,5 +1,5 @@
-//! `<signpost-login>`: a custom element for sites that show the login on a page of their own (docs/integrate.md). The
-//! URLs of its files are stable, because those pages contain them.
+//! `<signpost-login>`: a custom element for sites that show the login on their own page (docs/integrate.md). The URLs
+//! of its files are stable, because those pages contain them.
 
 use signpost_platform::pages::Asset;
 

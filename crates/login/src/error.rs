@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use signpost_auth::NotVerified;
+use signpost_auth::VerificationError;
 use signpost_platform::web::problem::{Problem, error_body};
 
 use crate::ids::DomainId;
@@ -30,14 +30,14 @@ pub enum Error {
     #[error("the signature is not a DER-encoded ECDSA signature in hex")]
     MalformedSignature { public_key: String },
     #[error("the signature does not verify: {reason}")]
-    SignatureRefused { reason: NotVerified },
+    SignatureRefused { reason: VerificationError },
     #[error("the signature names another host than the QR code: the wallet scanned an altered code")]
     HostRefused,
     #[error("the number shown on the page is missing or wrong; the third wrong attempt ends the session")]
     ConfirmCodeRefused,
     #[error("the completion code is wrong, or no wallet has answered yet")]
     CompletionCodeRefused,
-    #[error("browser_secret is missing or not the one whose hash the session has; the session is cancelled")]
+    #[error("browser_secret is missing or does not match the hash of the session; the session is cancelled")]
     BrowserRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
     InvalidPublicKey { public_key: String },
@@ -71,7 +71,7 @@ pub enum Error {
     SharedLoginHost,
     #[error("the user has no other credential; delete the user instead")]
     LastCredential,
-    #[error("a user of the domain has this key already, or this passkey is somebody's on this server")]
+    #[error("a user of the domain has this key already, or this passkey belongs to another user of this server")]
     CredentialExists,
     #[error("the user has 10 credentials, and no more are possible; remove one first")]
     TooManyCredentials,

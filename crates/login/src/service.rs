@@ -7,14 +7,14 @@ use signpost_auth::RelyingParty;
 use signpost_platform::Platform;
 use signpost_platform::accounts::Environment;
 use signpost_platform::cache::ReadCache;
-use signpost_platform::observe::line_gate::LineGate;
+use signpost_platform::observe::log_limiter::LogLimiter;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_platform::pages::Language;
 use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
-use super::domains::{DomainCache, LoginMethod, LoginMethods, Prover};
+use super::domains::{DomainCache, DomainVerifier, LoginMethod, LoginMethods};
 use super::sessions::{PASSKEY_REFUSALS, SessionCache, Waiters};
 use super::settings::{LoginSettings, WalletPlace};
 use crate::ids::SessionId;
@@ -36,7 +36,7 @@ pub struct LoginParts {
     /// Encrypts and decrypts the signing secrets in the database.
     pub seal: Seal,
     /// Checks the proofs of domains.
-    pub prover: Prover,
+    pub domain_verifier: DomainVerifier,
     /// Wakes the delivery of events.
     pub outbox: Notify,
     /// Recently read sessions.
@@ -49,7 +49,7 @@ pub struct LoginParts {
     /// Requests that wait for a session to change.
     pub waiting: Waiters,
     /// Limits the log lines about refused passkeys.
-    pub passkey_refusals: LineGate<{ PASSKEY_REFUSALS.len() }>,
+    pub passkey_refusals: LogLimiter<{ PASSKEY_REFUSALS.len() }>,
     /// The relying party of passkeys. `None` if browsers do not support passkeys at the public address.
     pub relying_party: Option<RelyingParty>,
 }
@@ -73,7 +73,7 @@ impl Deref for LoginParts {
 impl LoginService {
     /// Creates the service.
     #[must_use]
-    pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
+    pub fn new(platform: Platform, settings: LoginSettings, domain_verifier: DomainVerifier) -> Self {
         let pages = ReadCache::new(|page: &Arc<[Box<str>]>| page.iter().map(|part| part.len()).sum());
         pages.restart(true);
         Self(Arc::new(LoginParts {
@@ -83,11 +83,11 @@ impl LoginService {
             platform,
             seal: settings.seal(),
             settings,
-            prover,
+            domain_verifier,
             outbox: Notify::new(),
             pages,
             waiting: Waiters::default(),
-            passkey_refusals: LineGate::default(),
+            passkey_refusals: LogLimiter::default(),
         }))
     }
 
@@ -132,7 +132,7 @@ impl LoginService {
 
     /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
-    pub fn reach(&self, environment: Environment) -> Reach {
-        self.settings.reach(environment, self.serves_only_its_machine)
+    pub fn egress_policy(&self, environment: Environment) -> EgressPolicy {
+        self.settings.egress_policy(environment, self.serves_only_its_machine)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use signpost_platform::accounts::Environment;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_platform::setting::{self, items, optional, parse_duration, parsed};
 use url::Url;
 
@@ -38,9 +38,9 @@ pub struct LoginSettings {
 pub enum WalletPlace {
     /// Disabled.
     Off,
-    /// At the login host, for the sandbox only: an attacker who changes a login page could read its keys.
+    /// The login host, for the sandbox only, because an attacker who changes a login page could read the wallet's keys.
     LoginHost,
-    /// At a separate origin, for both environments.
+    /// A separate origin, for both environments.
     OwnHost(Box<PublicOrigin>),
 }
 
@@ -62,11 +62,11 @@ pub enum PrivateWebhooks {
 impl LoginSettings {
     /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
-    pub fn reach(&self, environment: Environment, serves_only_its_machine: bool) -> Reach {
+    pub fn egress_policy(&self, environment: Environment, serves_only_its_machine: bool) -> EgressPolicy {
         match (self.allow_private_webhooks, environment) {
-            (PrivateWebhooks::Allowed, _) => Reach::Everything,
-            (PrivateWebhooks::Auto, Environment::Sandbox) if serves_only_its_machine => Reach::Loopback,
-            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => Reach::Public,
+            (PrivateWebhooks::Allowed, _) => EgressPolicy::Everything,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if serves_only_its_machine => EgressPolicy::Loopback,
+            (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => EgressPolicy::Public,
         }
     }
 
@@ -112,7 +112,7 @@ fn parse_wallet_origin(text: &str) -> Option<PublicOrigin> {
     if !matches!(url.scheme(), "http" | "https") {
         return None;
     }
-    let origin = PublicOrigin::of(url.as_str());
+    let origin = PublicOrigin::new(url.as_str());
     (origin.is_trustworthy() && origin.as_str() == text.trim_end_matches('/')).then_some(origin)
 }
 

@@ -12,7 +12,7 @@ use std::io;
 use axum::serve::ListenerExt;
 use serde_json::json;
 use signpost_mcp::{
-    Annotations, Arguments, Call, CallError, Handler, Hosts, Http, Info, Origins, Output, Server, SessionLimits,
+    Annotations, Arguments, Call, CallError, Handler, Hosts, Http, Origins, Output, Server, ServerInfo, SessionLimits,
     Sessions, Tool, router, serve_stdio,
 };
 use tokio::io::BufReader;
@@ -22,12 +22,12 @@ use tokio::net::TcpListener;
 struct Prefix(&'static str);
 
 fn server() -> Server<Prefix> {
-    Server::new(Info {
+    Server::new(ServerInfo {
         name: "echo".into(),
         title: "Echo".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         instructions: Some("Use echo to hear what you said.".into()),
-        ..Info::default()
+        ..ServerInfo::default()
     })
     .tool(Tool {
         name: "echo",
@@ -48,7 +48,7 @@ fn server() -> Server<Prefix> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: serde_json::Map::new(),
-        call: Handler::Now(echo),
+        call: Handler::Sync(echo),
     })
 }
 
@@ -56,12 +56,12 @@ fn echo(prefix: &Prefix, arguments: &Arguments, _: &Call<'_>) -> Result<Output, 
     let text = arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
     if !(1..=200).contains(&text.chars().count()) {
         let detail = r#"text must be a string of 1 to 200 characters; for example {"text":"hello"}"#;
-        return Err(CallError::BadArgument(detail.into()));
+        return Err(CallError::InvalidArgument(detail.into()));
     }
     Output::structured(&json!({ "text": format!("{}{text}", prefix.0) }))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the edge where randomness is drawn")]
+#[expect(clippy::disallowed_methods, reason = "random bytes are created at the edge")]
 fn random() -> [u8; 16] {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits).expect("the system has randomness");

@@ -15,7 +15,7 @@ use crate::revision::Revision;
 pub struct Call<'a> {
     /// The protocol revision of the response.
     pub revision: Revision,
-    /// The request id for logged failures, if the transport has one.
+    /// The request id for logged failures, if the transport provides it.
     pub request_id: Option<&'a str>,
     pub(crate) params: &'a Params<'a>,
     pub(crate) notifications: Option<&'a Notifications>,
@@ -41,13 +41,13 @@ pub enum CallError {
     /// An argument is not valid. The text contains its name, the received value, the allowed values and a valid
     /// example. For a tool it is sent as the error -32602 up to 2025-06-18, and since then as a result for the model.
     #[error("invalid params: {0}")]
-    BadArgument(String),
+    InvalidArgument(String),
     /// The arguments are valid, but the call failed. The text contains an alternative.
     #[error("{0}")]
     Failed(String),
     /// The request is not acceptable, such as a `requestState` of another server: the error -32602 in every revision.
     #[error("invalid request: {0}")]
-    Refused(String),
+    InvalidRequest(String),
     /// Input from the client is required (2026-07-28); an error for older clients.
     #[error("input from the client is required")]
     InputRequired(InputRequired),
@@ -69,7 +69,7 @@ impl InputRequired {
     /// Adds a request: `method` is `elicitation/create`, `sampling/createMessage` or `roots/list`; [`Call::input`]
     /// returns the answer for `key`.
     #[must_use]
-    pub fn ask(mut self, key: &str, method: &'static str, params: &Value) -> Self {
+    pub fn request(mut self, key: &str, method: &'static str, params: &Value) -> Self {
         self.requests.insert(key.to_owned(), json!({ "method": method, "params": params }));
         self
     }
@@ -132,7 +132,7 @@ impl<'a> Call<'a> {
         if self.supports(capability) { Ok(()) } else { Err(CallError::MissingCapability(capability)) }
     }
 
-    /// Returns the client's answer for `key` ([`InputRequired::ask`]), if it is an object.
+    /// Returns the client's answer for `key` ([`InputRequired::request`]), if it is an object.
     #[must_use]
     pub fn input(&self, key: &str) -> Option<Map<String, Value>> {
         let answers: Map<String, Value> = serde_json::from_str(self.params.input_responses?.get()).ok()?;

@@ -9,11 +9,11 @@ use crate::json::{RawMembers, kind, string};
 use crate::message::Params;
 use crate::revision::Revision;
 
-/// Texts by name: the arguments of a prompt, the variables of a resource.
-pub type Texts = BTreeMap<String, String>;
+/// Strings by name: the arguments of a prompt, the variables of a resource.
+pub type StringMap = BTreeMap<String, String>;
 
 /// Completes a value, given the state, the text typed so far, and the other arguments.
-pub type Complete<S> = fn(&S, &str, &Texts) -> Completion;
+pub type Complete<S> = fn(&S, &str, &StringMap) -> Completion;
 
 /// Suggested values, collected from an iterator, best first: the first 100 and the total number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) struct CompletionRequest<'a> {
     pub(crate) target: CompletionTarget<'a>,
     pub(crate) argument: Cow<'a, str>,
     pub(crate) typed: Cow<'a, str>,
-    pub(crate) known: Texts,
+    pub(crate) known: StringMap,
 }
 
 /// The prompt or resource of the argument.
@@ -76,12 +76,12 @@ fn object_members<'a, const N: usize>(
 }
 
 /// Returns `context.arguments`, if the client sent it.
-fn known_arguments(context: Option<&RawValue>) -> Result<Texts, String> {
-    let Some(context) = context else { return Ok(Texts::new()) };
+fn known_arguments(context: Option<&RawValue>) -> Result<StringMap, String> {
+    let Some(context) = context else { return Ok(StringMap::new()) };
     let [arguments] = RawMembers::<1>::read(context.get(), ["arguments"])
         .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?
         .values;
-    let Some(arguments) = arguments else { return Ok(Texts::new()) };
+    let Some(arguments) = arguments else { return Ok(StringMap::new()) };
     serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must contain strings".to_owned())
 }
 

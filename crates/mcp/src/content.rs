@@ -78,7 +78,7 @@ impl Output {
     /// Creates an output from a value that serializes as a JSON object.
     ///
     /// # Errors
-    /// As [`Structured::render`].
+    /// Returns the errors of [`Structured::render`].
     pub fn structured(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
         Structured::render(value).map(Self::Structured)
     }

@@ -23,7 +23,7 @@ pub struct Context<'a> {
     /// Whether all headers are required for requests of 2026-07-28 (Streamable HTTP). Otherwise headers that are
     /// present must match the body.
     pub headers_required: bool,
-    /// The revision if neither header nor body has one: negotiated with `initialize`, or [`Revision::ASSUMED`].
+    /// The revision if neither header nor body contains it: negotiated with `initialize`, or [`Revision::ASSUMED`].
     pub revision: Revision,
     /// The request id for logged and reported failures.
     pub request_id: Option<&'a str>,

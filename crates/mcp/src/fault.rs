@@ -133,7 +133,7 @@ impl RpcFault {
     }
 
     /// Appends a text to the message.
-    pub(crate) fn adding(self, more: &str) -> Self {
+    pub(crate) fn with_advice(self, more: &str) -> Self {
         Self { detail: format!("{}; {more}", self.detail), ..self }
     }
 
@@ -141,7 +141,7 @@ impl RpcFault {
         self.status
     }
 
-    /// Returns the time until the next attempt in whole seconds, at least one.
+    /// Returns the time until the next attempt in whole seconds; the minimum is 1.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.wait.map(|wait| (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The requested members of an object, in the requested order. A missing member is `None`; `null` is `Some`.
 pub(crate) struct RawMembers<'a, const N: usize> {
     pub(crate) values: [Option<&'a RawValue>; N],
-    /// A requested member with duplicates, and so an ambiguous value.
+    /// A requested member has duplicates, so its value is ambiguous.
     pub(crate) repeated: Option<&'static str>,
 }
 

@@ -1,19 +1,19 @@
 //! A [Model Context Protocol](https://modelcontextprotocol.io) server layer for axum.
 //!
-//! It supports five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older
+//! It supports five revisions of the protocol (2024-11-05 to 2026-07-28) on `POST /mcp` without sessions, the older
 //! HTTP+SSE transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions of the
 //! caller. A handler can report progress, log to its client, and request input.
 //!
 //! ```
 //! use serde_json::json;
-//! use signpost_mcp::{Annotations, CallError, Context, Handler, Info, Output, Revision, Server, Tool};
+//! use signpost_mcp::{Annotations, CallError, Context, Handler, Output, Revision, Server, ServerInfo, Tool};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! let server = Server::new(Info {
+//! let server = Server::new(ServerInfo {
 //!     name: "greeter".into(),
 //!     title: "Greeter".into(),
 //!     version: "1.0.0".into(),
-//!     ..Info::default()
+//!     ..ServerInfo::default()
 //! })
 //! .tool(Tool {
 //!     name: "greet",
@@ -26,9 +26,9 @@
 //!     annotations: Annotations::LOOKUP,
 //!     icons: Vec::new(),
 //!     meta: serde_json::Map::new(),
-//!     call: Handler::Now(|greeting: &String, arguments, _| match arguments.get("name").and_then(|name| name.as_str()) {
+//!     call: Handler::Sync(|greeting: &String, arguments, _| match arguments.get("name").and_then(|name| name.as_str()) {
 //!         Some(name) => Output::structured(&json!({ "text": format!("{greeting}, {name}") })),
-//!         None => Err(CallError::BadArgument(r#"name must be a string; for example {"name":"Ada"}"#.into())),
+//!         None => Err(CallError::InvalidArgument(r#"name must be a string; for example {"name":"Ada"}"#.into())),
 //!     }),
 //! });
 //!
@@ -43,7 +43,6 @@
 //! returns its revision, `server` finds the method, `tools`, `resource` or `prompt` the handler, and `response` or
 //! `fault` render the result. All errors for clients are created in `fault`.
 
-mod agreed;
 mod call;
 mod completion;
 mod content;
@@ -56,7 +55,8 @@ mod json;
 mod list;
 mod message;
 mod method;
-mod mirrored;
+mod mirrored_argument;
+mod negotiated;
 mod notifications;
 mod outcome;
 mod pending;
@@ -71,13 +71,13 @@ mod tool;
 mod tools;
 
 pub use call::{Call, CallError, InputRequired};
-pub use completion::{Complete, Completion, Texts};
+pub use completion::{Complete, Completion, StringMap};
 pub use content::{Content, Contents, Icon, Output};
 pub use context::{Context, Headers};
 pub use handler::Handler;
 pub use http::{
-    BadOrigin, Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, PostResult, PostToStream, Relay, RetryAfter,
-    SessionLimits, Sessions, router,
+    Bucket, Hosts, Http, OpenPage, OriginParseError, Origins, Permit, PostResult, PostToStream, RateLimiter, Relay,
+    RetryAfter, SessionLimits, Sessions, router,
 };
 pub use message::MAX_MESSAGE_BYTES;
 pub use method::Method;
@@ -86,7 +86,7 @@ pub use prompt::{Prompt, PromptArgument, PromptMessage, Role};
 pub use resource::Resource;
 pub use response::RpcResponse;
 pub use revision::Revision;
-pub use server::{Info, Server};
+pub use server::{Server, ServerInfo};
 pub use stdio::serve_stdio;
 pub use structured::{Fragment, Structured, StructuredWriter};
 pub use tool::{Annotations, Arguments, Tool};

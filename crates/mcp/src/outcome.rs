@@ -11,7 +11,7 @@ pub(crate) enum CallOutcome<T> {
 }
 
 /// Converts the result of a handler; `refusal` creates the error for rejected arguments and failed calls.
-pub(crate) fn settle<T>(
+pub(crate) fn call_outcome<T>(
     result: Result<T, CallError>,
     name: &str,
     call: &Call<'_>,
@@ -19,8 +19,8 @@ pub(crate) fn settle<T>(
 ) -> Result<CallOutcome<T>, RpcFault> {
     match result {
         Ok(done) => Ok(CallOutcome::Done(done)),
-        Err(CallError::BadArgument(text) | CallError::Failed(text)) => Err(refusal(text)),
-        Err(CallError::Refused(text)) => Err(RpcFault::params(text)),
+        Err(CallError::InvalidArgument(text) | CallError::Failed(text)) => Err(refusal(text)),
+        Err(CallError::InvalidRequest(text)) => Err(RpcFault::params(text)),
         Err(CallError::InputRequired(required)) => call.check_input(required).map(CallOutcome::Input),
         Err(CallError::MissingCapability(capability)) => Err(RpcFault::missing_capability(capability)),
         Err(CallError::Internal(source)) => {

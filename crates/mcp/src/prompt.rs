@@ -2,14 +2,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::completion::{Complete, Completion, Texts, unknown};
+use crate::completion::{Complete, Completion, StringMap, unknown};
 use crate::content::{Content, Icon};
 use crate::fault::{RpcFault, quoted};
 use crate::handler::Handler;
 use crate::json::kind;
 use crate::list::PagedList;
 use crate::message::Params;
-use crate::outcome::{CallOutcome, settle};
+use crate::outcome::{CallOutcome, call_outcome};
 
 /// A prompt: the start of a conversation, chosen by people from a menu.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Prompt<S> {
     /// Its icons.
     pub icons: Vec<Icon>,
     /// Returns the messages for the arguments. All required arguments are present.
-    pub get: Handler<S, Texts, Vec<PromptMessage>>,
+    pub get: Handler<S, StringMap, Vec<PromptMessage>>,
 }
 
 /// An argument of a prompt, always a text.
@@ -89,8 +89,8 @@ impl<S> Prompt<S> {
     }
 
     /// Returns the sent arguments after checking names and types.
-    fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<Texts, RpcFault> {
-        let mut texts = Texts::new();
+    fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<StringMap, RpcFault> {
+        let mut texts = StringMap::new();
         if let Some(sent) = params.arguments.filter(|sent| kind(sent) != "null") {
             let sent: Map<String, Value> = serde_json::from_str(sent.get()).map_err(|_| {
                 RpcFault::malformed(call.revision, format!("params.arguments must be an object, got {}", kind(sent)))
@@ -143,7 +143,7 @@ impl<S> Prompts<S> {
         self.all.push(prompt);
     }
 
-    pub(crate) fn complete_anything(&self) -> bool {
+    pub(crate) fn has_completions(&self) -> bool {
         self.all.iter().flat_map(|prompt| &prompt.arguments).any(|argument| argument.complete.is_some())
     }
 
@@ -152,7 +152,7 @@ impl<S> Prompts<S> {
         state: &S,
         name: &str,
         (argument, typed): (&str, &str),
-        known: &Texts,
+        known: &StringMap,
     ) -> Result<Completion, RpcFault> {
         let Some(prompt) = self.find(name) else {
             return Err(unknown("the prompt", name));
@@ -182,7 +182,7 @@ impl<S: Sync> Prompts<S> {
         })?;
         let arguments = prompt.arguments(params, call)?;
         let got = prompt.get.run(state, &arguments, call).await;
-        Ok(match settle(got, prompt.name, call, RpcFault::params)? {
+        Ok(match call_outcome(got, prompt.name, call, RpcFault::params)? {
             CallOutcome::Done(messages) => {
                 CallOutcome::Done(json!({ "description": prompt.description, "messages": messages }))
             }

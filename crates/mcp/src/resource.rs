@@ -2,13 +2,13 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::completion::{Complete, Completion, Texts, unknown};
+use crate::completion::{Complete, Completion, StringMap, unknown};
 use crate::content::{Contents, Icon};
 use crate::fault::{RpcFault, quoted};
 use crate::handler::Handler;
 use crate::list::PagedList;
 use crate::message::Params;
-use crate::outcome::{CallOutcome, settle};
+use crate::outcome::{CallOutcome, call_outcome};
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
@@ -34,7 +34,7 @@ pub struct Resource<S> {
     pub completions: Vec<(&'static str, Complete<S>)>,
     /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) means that the resource does not
     /// exist.
-    pub read: Handler<S, Texts, Contents>,
+    pub read: Handler<S, StringMap, Contents>,
 }
 
 /// The resources of a server.
@@ -66,10 +66,10 @@ impl<S> Resource<S> {
     }
 
     /// Returns the values of the variables if `uri` matches this template.
-    fn variables(&self, uri: &str) -> Option<Texts> {
+    fn variables(&self, uri: &str) -> Option<StringMap> {
         let mut template = self.uri;
         let mut rest = uri;
-        let mut variables = Texts::new();
+        let mut variables = StringMap::new();
         while let Some((literal, after)) = template.split_once('{')
             && let Some((name, after)) = after.split_once('}')
         {
@@ -107,7 +107,7 @@ impl<S> Resources<S> {
         self.all.is_empty()
     }
 
-    pub(crate) fn complete_anything(&self) -> bool {
+    pub(crate) fn has_completions(&self) -> bool {
         self.all.iter().any(|resource| !resource.completions.is_empty())
     }
 
@@ -116,7 +116,7 @@ impl<S> Resources<S> {
         state: &S,
         uri: &str,
         (argument, typed): (&str, &str),
-        known: &Texts,
+        known: &StringMap,
     ) -> Result<Completion, RpcFault> {
         let Some(resource) = self.all.iter().find(|resource| resource.uri == uri) else {
             return Err(unknown("the resource", uri));
@@ -143,7 +143,8 @@ impl<S: Sync> Resources<S> {
             return Err(RpcFault::no_resource(call.revision, &uri, reason));
         };
         let read = resource.read.run(state, &variables, call).await;
-        let outcome = settle(read, resource.name, call, |reason| RpcFault::no_resource(call.revision, &uri, &reason))?;
+        let outcome =
+            call_outcome(read, resource.name, call, |reason| RpcFault::no_resource(call.revision, &uri, &reason))?;
         Ok(match outcome {
             CallOutcome::Done(contents) => {
                 let mut item = contents.listed(&uri, resource.mime_type);

@@ -10,7 +10,7 @@ pub enum Revision {
     V2024_11_05,
     /// Streamable HTTP, tool annotations.
     V2025_03_26,
-    /// `structuredContent`, the `MCP-Protocol-Version` header, no more batches.
+    /// `structuredContent`, the `MCP-Protocol-Version` header, no batches.
     V2025_06_18,
     /// Errors of arguments are results of the tool, so that the model can correct them.
     V2025_11_25,
@@ -57,8 +57,8 @@ impl Revision {
         Self::ALL.into_iter().find(|revision| !revision.is_stateless()).expect("ALL contains revisions with initialize")
     }
 
-    /// Returns the negotiated revision: the requested one if it is supported and has `initialize`, otherwise the newest
-    /// with `initialize`.
+    /// Returns the negotiated revision: the requested revision if it is supported and has `initialize`, otherwise the
+    /// newest revision with `initialize`.
     pub(crate) fn negotiate(requested: Option<&str>) -> Self {
         requested
             .and_then(Self::parse)
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn newest_initialize_revision_is_offered() {
         let (new, old): (Vec<_>, Vec<_>) = Revision::ALL.into_iter().partition(|revision| revision.is_stateless());
-        assert_eq!([new, old.clone()].concat(), Revision::ALL, "no revision goes back to initialize");
+        assert_eq!([new, old.clone()].concat(), Revision::ALL, "no revision returns to initialize");
         for asked in [None, Some("2099-01-01"), Some(Revision::ALL[0].as_str())] {
             assert_eq!(Revision::negotiate(asked), old[0], "{asked:?}");
         }

@@ -12,7 +12,7 @@ use crate::json::string;
 use crate::message::{InvalidMessage, Message, Params};
 use crate::method::Method;
 use crate::notifications::LogLevel;
-use crate::outcome::{CallOutcome, settle};
+use crate::outcome::{CallOutcome, call_outcome};
 use crate::prompt::{Prompt, Prompts};
 use crate::resource::{Resource, Resources};
 use crate::response::{Cacheable, RpcResponse, completed, input_required, rendered, tool_response};
@@ -26,7 +26,7 @@ const PAGE_SIZE: usize = 100;
 /// The name and description of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Info {
+pub struct ServerInfo {
     /// A name for programs.
     pub name: String,
     /// A name for people.
@@ -53,7 +53,7 @@ pub struct Info {
 /// and [`serve_stdio`](crate::serve_stdio) transport them.
 #[derive(Debug)]
 pub struct Server<S> {
-    info: Info,
+    info: ServerInfo,
     /// The `_meta` of every result of a stateless revision.
     meta: Box<RawValue>,
     page_size: usize,
@@ -65,15 +65,15 @@ pub struct Server<S> {
     extensions: Map<String, Value>,
     logs: bool,
     /// Whether any handler is asynchronous.
-    waits: bool,
+    has_async_handlers: bool,
 }
 
 impl<S> Server<S> {
     /// Creates a server without tools, resources, prompts and methods.
     #[must_use]
-    pub fn new(info: Info) -> Self {
+    pub fn new(info: ServerInfo) -> Self {
         // It is part of every result, so it contains only the required members.
-        let Info { name, title, version, .. } = &info;
+        let ServerInfo { name, title, version, .. } = &info;
         let meta =
             json!({ "io.modelcontextprotocol/serverInfo": { "name": name, "title": title, "version": version } });
         let meta = rendered(&meta);
@@ -87,7 +87,7 @@ impl<S> Server<S> {
             methods: Vec::new(),
             extensions: Map::new(),
             logs: false,
-            waits: false,
+            has_async_handlers: false,
         }
     }
 
@@ -97,7 +97,7 @@ impl<S> Server<S> {
     /// If the name is used twice or is not 1 to 128 of `A-Z a-z 0-9 _ - .`; if an `x-mcp-header` is not a valid header.
     #[must_use]
     pub fn tool(mut self, tool: Tool<S>) -> Self {
-        self.waits |= tool.call.waits();
+        self.has_async_handlers |= tool.call.is_async();
         self.tools.add(tool);
         self.tools.listed.render(self.page_size, &self.meta);
         self
@@ -109,7 +109,7 @@ impl<S> Server<S> {
     /// If its URI is used twice.
     #[must_use]
     pub fn resource(mut self, resource: Resource<S>) -> Self {
-        self.waits |= resource.read.waits();
+        self.has_async_handlers |= resource.read.is_async();
         self.resources.add(resource);
         self.resources.listed.render(self.page_size, &self.meta);
         self.resources.templates.render(self.page_size, &self.meta);
@@ -122,7 +122,7 @@ impl<S> Server<S> {
     /// If its name is used twice.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt<S>) -> Self {
-        self.waits |= prompt.get.waits();
+        self.has_async_handlers |= prompt.get.is_async();
         self.prompts.add(prompt);
         self.prompts.listed.render(self.page_size, &self.meta);
         self
@@ -131,7 +131,7 @@ impl<S> Server<S> {
     /// Adds a method. The methods of this crate have precedence.
     #[must_use]
     pub fn method(mut self, method: Method<S>) -> Self {
-        self.waits |= method.call.waits();
+        self.has_async_handlers |= method.call.is_async();
         self.methods.push(method);
         self
     }
@@ -152,7 +152,7 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets the number of entries on a page, at least one; 100 by default.
+    /// Sets the number of entries on a page; the minimum is 1, the default 100.
     #[must_use]
     pub fn page_size(mut self, size: usize) -> Self {
         self.page_size = size.max(1);
@@ -165,7 +165,7 @@ impl<S> Server<S> {
 
     /// Returns name and description.
     #[must_use]
-    pub fn info(&self) -> &Info {
+    pub fn info(&self) -> &ServerInfo {
         &self.info
     }
 
@@ -178,7 +178,7 @@ impl<S> Server<S> {
     #[must_use]
     pub fn capabilities(&self) -> Value {
         let mut capabilities = json!({});
-        let completes = self.prompts.complete_anything() || self.resources.complete_anything();
+        let completes = self.prompts.has_completions() || self.resources.has_completions();
         for (name, is_there) in [
             ("tools", !self.tools.listed.is_empty()),
             ("resources", !self.resources.is_empty()),
@@ -197,8 +197,8 @@ impl<S> Server<S> {
     }
 
     /// Checks whether any handler is asynchronous.
-    pub(crate) fn waits(&self) -> bool {
-        self.waits
+    pub(crate) fn has_async_handlers(&self) -> bool {
+        self.has_async_handlers
     }
 
     fn discover(&self) -> Cacheable {
@@ -338,7 +338,7 @@ impl<S: Sync> Server<S> {
             None => Arguments::new(),
         };
         let result = method.call.run(state, &params, call).await;
-        Ok(self.settled(id, settle(result, method.name, call, RpcFault::params)?, meta))
+        Ok(self.settled(id, call_outcome(result, method.name, call, RpcFault::params)?, meta))
     }
 
     fn settled(&self, id: &RawValue, outcome: CallOutcome<Value>, meta: Option<&RawValue>) -> RpcResponse {

@@ -2,18 +2,18 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::agreed::Agreed;
 use crate::context::Context;
 use crate::fault::RpcFault;
 use crate::message::MAX_MESSAGE_BYTES;
+use crate::negotiated::NegotiatedState;
 use crate::pending::{PendingResponse, ResponseStep};
 use crate::response::RpcResponse;
 use crate::server::Server;
 
 /// Serves one client over a pair of byte streams, one message per line, until `reader` ends.
 ///
-/// Longer lines than [`MAX_MESSAGE_BYTES`] are skipped, and get an error as the reply. Only messages are written, and
-/// each request is answered before the next one is read.
+/// Lines longer than [`MAX_MESSAGE_BYTES`] are skipped, and get an error as the reply. Only messages are written, and
+/// each request is answered before the next request is read.
 ///
 /// # Errors
 /// Errors of reading and writing.
@@ -23,15 +23,15 @@ pub async fn serve_stdio<S: Sync>(
     mut reader: impl AsyncBufRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
-    let mut agreed = Agreed::default();
+    let mut negotiated = NegotiatedState::default();
     let mut line = Vec::new();
     while let Some(length) = read_line(&mut reader, &mut line).await? {
         let mut reply = match length {
             LineRead::Whole if line.trim_ascii().is_empty() => continue,
-            LineRead::Whole => handle_line(server, state, &agreed.context(), &line, &mut writer).await?,
+            LineRead::Whole => handle_line(server, state, &negotiated.context(), &line, &mut writer).await?,
             LineRead::TooLong => RpcResponse::fault(&too_long(), serde_json::value::RawValue::NULL),
         };
-        agreed.keep(&mut reply);
+        negotiated.update(&mut reply);
         if let Some(body) = reply.body {
             write_line(&mut writer, body).await?;
         }

@@ -6,8 +6,8 @@ use crate::fault::{RpcFault, quoted};
 use crate::json::{StrictObject, kind};
 use crate::list::PagedList;
 use crate::message::Params;
-use crate::mirrored::Mirrored;
-use crate::outcome::{CallOutcome, settle};
+use crate::mirrored_argument::MirroredArgument;
+use crate::outcome::{CallOutcome, call_outcome};
 use crate::response::ToolResult;
 use crate::revision::Revision;
 use crate::tool::{Arguments, Tool};
@@ -15,7 +15,7 @@ use crate::tool::{Arguments, Tool};
 /// The tools of a server, in the order of the list.
 #[derive(Debug)]
 pub(crate) struct Tools<S> {
-    all: Vec<(Tool<S>, Vec<Mirrored>)>,
+    all: Vec<(Tool<S>, Vec<MirroredArgument>)>,
     pub(crate) listed: PagedList,
 }
 
@@ -31,7 +31,7 @@ impl<S> Tools<S> {
         assert!(is_tool_name(name), "{name:?} is not a valid tool name");
         assert!(self.find(name).is_none(), "two tools are called {name:?}");
         self.listed.push(tool.listed());
-        let mirrored = Mirrored::from_schema(&tool.input_schema);
+        let mirrored = MirroredArgument::from_schema(&tool.input_schema);
         self.all.push((tool, mirrored));
     }
 
@@ -39,12 +39,12 @@ impl<S> Tools<S> {
         self.all.iter().map(|(tool, _)| tool)
     }
 
-    fn find(&self, name: &str) -> Option<&(Tool<S>, Vec<Mirrored>)> {
+    fn find(&self, name: &str) -> Option<&(Tool<S>, Vec<MirroredArgument>)> {
         self.all.iter().find(|(tool, _)| tool.name == name)
     }
 
-    fn named(&self, params: &Params<'_>, revision: Revision) -> Result<&(Tool<S>, Vec<Mirrored>), RpcFault> {
-        let name = params.name("a tool", revision).map_err(|fault| fault.adding(&self.advice()))?;
+    fn named(&self, params: &Params<'_>, revision: Revision) -> Result<&(Tool<S>, Vec<MirroredArgument>), RpcFault> {
+        let name = params.name("a tool", revision).map_err(|fault| fault.with_advice(&self.advice()))?;
         self.find(&name).ok_or_else(|| {
             RpcFault::params(format!("params.name: there is no tool {}; {}", quoted(&name), self.advice()))
         })
@@ -75,16 +75,16 @@ impl<S: Sync> Tools<S> {
                 }
                 tool.call.run(state, &arguments, call).await
             }
-            Err(ArgumentsError::Value(detail)) => Err(CallError::BadArgument(detail)),
+            Err(ArgumentsError::Value(detail)) => Err(CallError::InvalidArgument(detail)),
             Err(ArgumentsError::Request(fault)) => return Err(fault),
         };
         match result {
-            Err(CallError::BadArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
+            Err(CallError::InvalidArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
                 Ok(CallOutcome::Done(ToolResult::Failure(RpcFault::params(detail).message())))
             }
             Err(CallError::Failed(text)) => Ok(CallOutcome::Done(ToolResult::Failure(text))),
             Ok(output) => Ok(CallOutcome::Done(ToolResult::Output(output))),
-            Err(error) => settle(Err(error), tool.name, call, RpcFault::params),
+            Err(error) => call_outcome(Err(error), tool.name, call, RpcFault::params),
         }
     }
 }

@@ -23,7 +23,7 @@ impl CodeChallenge {
 
     /// Returns true if it is the challenge of this `code_verifier`. Compares in constant time.
     #[must_use]
-    pub fn is_of(&self, verifier: &str) -> bool {
+    pub fn matches(&self, verifier: &str) -> bool {
         let is_verifier = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
         let hash = BASE64URL_NOPAD.encode(&Sha256::digest(verifier));
         is_verifier && bool::from(hash.as_bytes().ct_eq(self.0.as_bytes()))
@@ -38,7 +38,7 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-signpost_store::texts! {
+signpost_store::text_columns! {
     CodeChallenge: CodeChallenge::as_str, |text| CodeChallenge::parse(text).context("is no code challenge");
 }
 
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn challenge_matches_only_its_verifier() {
         let challenge = CodeChallenge::parse(CHALLENGE).unwrap();
-        assert!(challenge.is_of(VERIFIER));
+        assert!(challenge.matches(VERIFIER));
         for other in ["", CHALLENGE, &VERIFIER.to_lowercase(), &VERIFIER[1..], &format!("{VERIFIER}A")] {
-            assert!(!challenge.is_of(other), "{other}");
+            assert!(!challenge.matches(other), "{other}");
         }
     }
 
@@ -71,7 +71,7 @@ mod tests {
             (format!("{}é", "a".repeat(43)), false),
         ] {
             let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&verifier));
-            assert_eq!(CodeChallenge::parse(&challenge).unwrap().is_of(&verifier), is_one, "{verifier}");
+            assert_eq!(CodeChallenge::parse(&challenge).unwrap().matches(&verifier), is_one, "{verifier}");
         }
     }
 

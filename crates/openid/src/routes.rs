@@ -18,7 +18,7 @@ pub fn issuers(service: &OpenidService, environment: Environment) -> Router<Open
 
 pub use forward::CHECK as FORWARD_CHECK;
 
-/// Returns the routes for reverse proxies, and those on the hosts of the applications behind them.
+/// Returns the routes for reverse proxies, and the routes on the hosts of the applications behind them.
 pub fn forward_auth() -> Router<OpenidService> {
     forward::router()
 }

@@ -12,17 +12,17 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::cache::ReadCache;
-use signpost_platform::observe::line_gate::LineGate;
+use signpost_platform::observe::log_limiter::LogLimiter;
 use signpost_platform::pages::cookie::CookieHash;
-use signpost_platform::read_rows::ReadRows;
+use signpost_platform::parsed_rows::ParsedRows;
 use signpost_platform::web::PublicDocument;
 use signpost_store::Row;
 use tokio::sync::Mutex;
 
 use crate::grants::{AppSession, TokenHash, ValidToken};
-use crate::jose::{SigningAlgorithm, Unable, jws};
-use crate::signing_keys::making::{Beginning, WantedKey, make_key};
-use crate::signing_keys::read_rings::ReadRings;
+use crate::jose::{RsaUnsupported, SigningAlgorithm, jws};
+use crate::signing_keys::creation::{Activation, NewSigningKey, create_key};
+use crate::signing_keys::key_ring_cache::KeyRingCache;
 use crate::signing_keys::{KeyRing, sql};
 
 /// Number of kinds of proxy faults. Each kind has its own log limit.
@@ -38,7 +38,7 @@ pub struct OpenidParts {
     /// The login service, whose page logs users in.
     pub login: LoginService,
     /// The signing keys, cached.
-    rings: ReadRings,
+    rings: KeyRingCache,
     /// Locked during the generation of the first key, which occupies a core for some time.
     making: Mutex<()>,
     /// Logs once that no key can be generated.
@@ -46,17 +46,17 @@ pub struct OpenidParts {
     /// Sessions of applications, cached.
     pub app_sessions: ReadCache<CookieHash, Arc<AppSession>>,
     /// Sessions of applications, parsed from these rows.
-    pub read_app_sessions: ReadRows<CookieHash, AppSession, Vec<Row>>,
+    pub read_app_sessions: ParsedRows<CookieHash, AppSession, Vec<Row>>,
     /// Domains of issuers, cached.
-    pub realms: ReadCache<DomainId, Arc<Domain>>,
+    pub tenants: ReadCache<DomainId, Arc<Domain>>,
     /// Discovery documents, rendered for the issuer's URL.
-    pub discoveries: ReadRows<DomainId, PublicDocument, String>,
+    pub discoveries: ParsedRows<DomainId, PublicDocument, String>,
     /// JWK Sets, rendered from the keys with these IDs.
-    key_sets: ReadRows<Environment, PublicDocument, Vec<String>>,
+    key_sets: ParsedRows<Environment, PublicDocument, Vec<String>>,
     /// Access tokens, cached by issuer.
     pub access_tokens: ReadCache<(DomainId, TokenHash), Arc<ValidToken>>,
     /// Limits the log lines of each kind of proxy fault.
-    pub forward_faults: LineGate<FORWARD_FAULTS>,
+    pub forward_faults: LogLimiter<FORWARD_FAULTS>,
 }
 
 /// The state of the routes below the issuers of an environment.
@@ -88,19 +88,19 @@ impl OpenidService {
     pub fn new(login: LoginService) -> Self {
         Self(Arc::new(OpenidParts {
             login,
-            rings: ReadRings::default(),
+            rings: KeyRingCache::default(),
             making: Mutex::default(),
             unable: Once::new(),
             app_sessions: ReadCache::new(|session| session.facts.size()),
             // The rows are about as large as the session.
-            read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.facts.size()),
+            read_app_sessions: ParsedRows::new(|session: &AppSession| 2 * session.facts.size()),
             // A name, and a few addresses.
-            realms: ReadCache::new(|_| 2048),
+            tenants: ReadCache::new(|_| 2048),
             // About twice the length of a document.
-            discoveries: ReadRows::new(|_| 4096),
-            key_sets: ReadRows::new(|_| 4096),
+            discoveries: ParsedRows::new(|_| 4096),
+            key_sets: ParsedRows::new(|_| 4096),
             access_tokens: ReadCache::new(|standing| standing.facts.size()),
-            forward_faults: LineGate::default(),
+            forward_faults: LogLimiter::default(),
         }))
     }
 
@@ -108,7 +108,7 @@ impl OpenidService {
     /// there is none.
     ///
     /// # Errors
-    /// [`Unable`] if there is no key and none can be generated, or as [`Store::read`](signpost_store::Store::read).
+    /// [`RsaUnsupported`] if there is no key and none can be generated, or an error if the database cannot be read.
     pub async fn sign_token(
         &self,
         environment: Environment,
@@ -126,7 +126,7 @@ impl OpenidService {
     /// and `exp` if it matters.
     ///
     /// # Errors
-    /// As [`Store::read`](signpost_store::Store::read).
+    /// Returns an error if the database cannot be read.
     pub async fn verify_own_token(&self, environment: Environment, token: &str) -> Result<Option<Value>> {
         let Some(token) = jws::parse(token) else { return Ok(None) };
         let ring = self.find_ring(environment).await?;
@@ -143,11 +143,11 @@ impl OpenidService {
     /// there are none, so that no relying party caches an empty set.
     ///
     /// # Errors
-    /// As [`Store::read`](signpost_store::Store::read).
+    /// Returns an error if the database cannot be read.
     pub async fn find_key_set(&self, environment: Environment) -> Result<Arc<PublicDocument>> {
         for algorithm in SigningAlgorithm::ALL {
             match self.find_ring_with(environment, algorithm).await {
-                Err(error) if error.is::<Unable>() => self.unable.call_once(|| {
+                Err(error) if error.is::<RsaUnsupported>() => self.unable.call_once(|| {
                     tracing::error!(%algorithm, error = format!("{error:#}"), "no key signs ID tokens");
                 }),
                 found => drop(found?),
@@ -167,11 +167,11 @@ impl OpenidService {
             return Ok(ring);
         }
         let _making = self.making.lock().await;
-        // Another task or server may have generated it. If one does so concurrently, its key is used.
-        let there = sql::list_all(&self.store).await?;
-        if !there.iter().any(|key| key.environment == environment && key.algorithm == algorithm) {
-            let wanted = WantedKey { environment, algorithm, beginning: Beginning::Announced, pkcs8: None };
-            make_key(&self.store, &self.seal, wanted, &there, &Actor::Server, self.clock.now()).await?;
+        // Another task or server may have generated it. If another server does so concurrently, its key is used.
+        let existing = sql::list_all(&self.store).await?;
+        if !existing.iter().any(|key| key.environment == environment && key.algorithm == algorithm) {
+            let wanted = NewSigningKey { environment, algorithm, activation: Activation::Announced, pkcs8: None };
+            create_key(&self.store, &self.seal, wanted, &existing, &Actor::Server, self.clock.now()).await?;
         }
         self.rings.invalidate(environment);
         self.find_ring(environment).await

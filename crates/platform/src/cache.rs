@@ -38,7 +38,7 @@ enum CacheSlot<V> {
     /// Valid until a change is notified.
     Read(V),
     /// Valid while the database file is in this state.
-    AsOf(FileState, V),
+    AtState(FileState, V),
 }
 
 /// The result of a lookup.
@@ -107,7 +107,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         }
         let value = read.await?;
         if let Some(value) = &value {
-            self.write(key).insert(key, CacheSlot::AsOf(state, value.clone()), self.size);
+            self.write(key).insert(key, CacheSlot::AtState(state, value.clone()), self.size);
         }
         Ok(value)
     }
@@ -115,7 +115,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     fn get_if_unchanged(&self, key: &K, state: FileState) -> Option<V> {
         let entries = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
         match entries.by_key.get(key) {
-            Some(CacheSlot::AsOf(cached, value)) if *cached == state => Some(value.clone()),
+            Some(CacheSlot::AtState(cached, value)) if *cached == state => Some(value.clone()),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         let entries = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
         match entries.by_key.get(key) {
             Some(CacheSlot::Read(value)) => Some(value.clone()),
-            Some(CacheSlot::Pending(_) | CacheSlot::AsOf(..)) | None => None,
+            Some(CacheSlot::Pending(_) | CacheSlot::AtState(..)) | None => None,
         }
     }
 
@@ -139,7 +139,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         match entries.by_key.get(key) {
             Some(CacheSlot::Read(value)) => CacheLookup::Hit(value.clone()),
             None if entries.is_notified => CacheLookup::Miss(Some(entries.insert_pending(key))),
-            Some(CacheSlot::Pending(_) | CacheSlot::AsOf(..)) | None => CacheLookup::Miss(None),
+            Some(CacheSlot::Pending(_) | CacheSlot::AtState(..)) | None => CacheLookup::Miss(None),
         }
     }
 
@@ -225,7 +225,7 @@ impl<V> CacheSlot<V> {
     fn bytes(&self, size: fn(&V) -> usize) -> usize {
         match self {
             Self::Pending(_) => 0,
-            Self::Read(value) | Self::AsOf(_, value) => size(value),
+            Self::Read(value) | Self::AtState(_, value) => size(value),
         }
     }
 }
@@ -244,7 +244,7 @@ impl<K, V> fmt::Debug for ReadCache<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use signpost_store::{Migration, Schema, Store, step};
+    use signpost_store::{Migration, Schema, Statement, Store};
 
     use super::*;
 
@@ -323,7 +323,7 @@ mod tests {
             [find(first, None).await, find(first, Some(1)).await, find(first, Some(2)).await],
             [None, Some(1), Some(1)]
         );
-        store.write([step("UPDATE probe SET at = 1", Vec::new())]).await.unwrap();
+        store.write([Statement::new("UPDATE probe SET at = 1", Vec::new())]).await.unwrap();
         let second = store.file_state();
         assert_eq!([find(second, Some(3)).await, find(first, Some(4)).await], [Some(3), Some(4)]);
         // If the state is unknown, no cached value is valid.

@@ -13,23 +13,23 @@ pub enum Clock {
     #[default]
     System,
     /// A clock for tests, moved only by the test.
-    Manual(Arc<Manual>),
+    Manual(Arc<ManualClock>),
 }
 
 /// A clock that a test moves.
 #[derive(Debug, Default)]
-pub struct Manual {
+pub struct ManualClock {
     /// The time, in Unix milliseconds.
-    shown: AtomicI64,
+    time: AtomicI64,
     /// The elapsed time, in milliseconds.
-    run: AtomicI64,
+    elapsed: AtomicI64,
 }
 
 impl Clock {
     /// Creates a manual clock.
     #[must_use]
     pub fn manual(at: Timestamp) -> Self {
-        Self::Manual(Arc::new(Manual { shown: at.as_millisecond().into(), run: 0.into() }))
+        Self::Manual(Arc::new(ManualClock { time: at.as_millisecond().into(), elapsed: 0.into() }))
     }
 
     /// Returns the time, in whole milliseconds.
@@ -38,7 +38,7 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         let millis = match self {
             Self::System => Timestamp::now().as_millisecond(),
-            Self::Manual(manual) => manual.shown.load(Ordering::Relaxed),
+            Self::Manual(manual) => manual.time.load(Ordering::Relaxed),
         };
         Timestamp::from_millisecond(millis).unwrap_or_default()
     }
@@ -50,7 +50,7 @@ impl Clock {
         static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
         match self {
             Self::System => STARTED.elapsed(),
-            Self::Manual(manual) => Duration::from_millis(manual.run.load(Ordering::Relaxed).unsigned_abs()),
+            Self::Manual(manual) => Duration::from_millis(manual.elapsed.load(Ordering::Relaxed).unsigned_abs()),
         }
     }
 
@@ -66,15 +66,15 @@ impl Clock {
     pub fn advance(&self, by: SignedDuration) {
         if let Self::Manual(manual) = self {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-            manual.shown.fetch_add(by, Ordering::Relaxed);
-            manual.run.fetch_add(by.max(0), Ordering::Relaxed);
+            manual.time.fetch_add(by, Ordering::Relaxed);
+            manual.elapsed.fetch_add(by.max(0), Ordering::Relaxed);
         }
     }
 
     /// Sets the time of a manual clock, like a correction of a wrong clock: no time elapses.
     pub fn set(&self, at: Timestamp) {
         if let Self::Manual(manual) = self {
-            manual.shown.store(at.as_millisecond(), Ordering::Relaxed);
+            manual.time.store(at.as_millisecond(), Ordering::Relaxed);
         }
     }
 }

@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Runs `work` as [`every`] does, and also when `notified` is notified.
-pub async fn every_or_when<F>(
+/// Runs `work` as [`run_every`] does, and also when `notified` is notified.
+pub async fn run_every_or_notified<F>(
     pause: Duration,
     notified: &Notify,
     draining: &CancellationToken,
@@ -30,9 +30,9 @@ pub async fn every_or_when<F>(
 
 /// Runs `work` now and after every `pause`, until the server drains. Work that is running then is cancelled, so it must
 /// be repeatable. Errors are logged with the message `failed`.
-pub async fn every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
+pub async fn run_every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
 where
     F: Future<Output = Result<()>>,
 {
-    every_or_when(pause, &Notify::new(), draining, failed, work).await;
+    run_every_or_notified(pause, &Notify::new(), draining, failed, work).await;
 }

@@ -10,7 +10,7 @@ pub mod observe;
 pub mod origin;
 pub mod outbound;
 pub mod pages;
-pub mod read_rows;
+pub mod parsed_rows;
 pub mod redis;
 pub mod setting;
 pub mod shared;

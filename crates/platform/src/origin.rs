@@ -18,9 +18,9 @@ impl PublicOrigin {
     /// # Panics
     /// Panics if it is not an absolute URL with a host, which the configuration rejects.
     #[must_use]
-    pub fn of(public_address: &str) -> Self {
-        let url = Url::parse(public_address).expect("the configuration takes URLs alone");
-        let host = url.host_str().expect("the configuration takes URLs with a host alone");
+    pub fn new(public_address: &str) -> Self {
+        let url = Url::parse(public_address).expect("the configuration accepts only URLs");
+        let host = url.host_str().expect("the configuration accepts only URLs with a host");
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let text = url.origin().ascii_serialization();
         let base = url.path().trim_end_matches('/').to_owned();
@@ -45,8 +45,8 @@ impl PublicOrigin {
         &self.host
     }
 
-    /// Returns the path for links to a path of this server. They differ if a proxy serves the deployment below a path
-    /// prefix.
+    /// Returns the path for links to a path of this server. The paths differ if a proxy serves the deployment below a
+    /// path prefix.
     #[must_use]
     pub fn link(&self, path: &str) -> String {
         format!("{}{path}", self.base)
@@ -75,7 +75,7 @@ mod tests {
         for (address, link) in
             [("https://login.test", "/a"), ("https://login.test/", "/a"), ("https://login.test/x/y/", "/x/y/a")]
         {
-            assert_eq!(PublicOrigin::of(address).link("/a"), link, "{address}");
+            assert_eq!(PublicOrigin::new(address).link("/a"), link, "{address}");
         }
     }
 
@@ -89,7 +89,7 @@ mod tests {
             ("https://bücher.test", "https://xn--bcher-kva.test", "xn--bcher-kva.test", true),
             ("http://[::1]:8080", "http://[::1]:8080", "[::1]:8080", false),
         ] {
-            let found = PublicOrigin::of(address);
+            let found = PublicOrigin::new(address);
             assert_eq!((found.as_str(), found.host(), found.is_https()), (origin, host, is_https), "{address}");
         }
     }

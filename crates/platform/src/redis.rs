@@ -13,18 +13,18 @@ use signpost_store::random;
 use tokio::time::{sleep, timeout};
 
 /// Timeout of a reply while a request waits.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time without any reply after which Redis is considered unreachable. It is much longer than the time that a request
 /// waits, so that a server on a busy machine does not fall back to local limits.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval of announcements, and of retries while Redis is unreachable.
-const PULSE_INTERVAL: Duration = Duration::from_millis(500);
+const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Announces a server, by Redis' own clock. Returns the number of servers that were alive in the last minute, and the
 /// number that precede this server. The newest 1024 are stored.
-const PULSE: &str = "
+const ANNOUNCE: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -37,7 +37,7 @@ for _, server in ipairs(servers) do
 end
 return {#servers, before}";
 
-static PULSE_SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(PULSE));
+static ANNOUNCE_SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(ANNOUNCE));
 
 /// A connection to Redis; cheap to clone.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ struct Inner {
     client: Client,
     connection: ConnectionManager,
     /// Set while Redis is reachable. Only the first request after a failure waits for it.
-    answers: AtomicBool,
+    is_reachable: AtomicBool,
     /// The name of this server among those that share the Redis.
     name: String,
     servers: Mutex<Servers>,
@@ -64,11 +64,11 @@ pub struct Servers {
 
 /// The reason that there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoAnswer {
+pub enum RedisError {
     /// Redis is connected, but did not reply in time.
-    Slow,
+    Timeout,
     /// There is no connection, or Redis returned an error.
-    Away,
+    Unreachable,
 }
 
 impl Redis {
@@ -88,11 +88,11 @@ impl Redis {
         let inner = Arc::new(Inner {
             client,
             connection,
-            answers: AtomicBool::new(false),
+            is_reachable: AtomicBool::new(false),
             name: data_encoding::HEXLOWER.encode(&random::<8>()),
-            servers: Mutex::new(Servers::alone()),
+            servers: Mutex::new(Servers::single()),
         });
-        if let Err(error) = inner.pulse().await {
+        if let Err(error) = inner.announce().await {
             tracing::warn!(error, "Redis is unreachable; falling back to per-process rate limits");
         }
         tokio::spawn(watch(Arc::downgrade(&inner)));
@@ -102,27 +102,27 @@ impl Redis {
     /// Sends a command and returns the reply. Returns at once while Redis is known to be unreachable.
     ///
     /// # Errors
-    /// Returns [`NoAnswer`] if Redis is slow or unreachable.
-    pub async fn ask<T, F>(&self, command: impl FnOnce(ConnectionManager) -> F) -> Result<T, NoAnswer>
+    /// Returns [`RedisError`] if Redis is slow or unreachable.
+    pub async fn run<T, F>(&self, command: impl FnOnce(ConnectionManager) -> F) -> Result<T, RedisError>
     where
         F: Future<Output = RedisResult<T>>,
     {
-        if !self.answers() {
-            return Err(NoAnswer::Away);
+        if !self.is_reachable() {
+            return Err(RedisError::Unreachable);
         }
-        let Ok(answer) = timeout(ANSWER_TIMEOUT, command(self.0.connection.clone())).await else {
-            return Err(NoAnswer::Slow);
+        let Ok(answer) = timeout(REPLY_TIMEOUT, command(self.0.connection.clone())).await else {
+            return Err(RedisError::Timeout);
         };
         answer.map_err(|error| {
-            self.0.is_away(&error.to_string());
-            NoAnswer::Away
+            self.0.mark_unreachable(&error.to_string());
+            RedisError::Unreachable
         })
     }
 
     /// Returns true if Redis is reachable.
     #[must_use]
-    pub fn answers(&self) -> bool {
-        self.0.answers.load(Ordering::Relaxed)
+    pub fn is_reachable(&self) -> bool {
+        self.0.is_reachable.load(Ordering::Relaxed)
     }
 
     /// Returns the servers that share the Redis, at its last reply.
@@ -150,7 +150,7 @@ pub fn is_redis_url(url: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if the URL is invalid, or no Redis replies there within two seconds.
-pub async fn time_ping(url: &str) -> Result<Duration> {
+pub async fn measure_ping(url: &str) -> Result<Duration> {
     let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
     let exchange = async {
         let mut connection = client.get_multiplexed_async_connection().await?;
@@ -158,13 +158,13 @@ pub async fn time_ping(url: &str) -> Result<Duration> {
         redis::cmd("PING").query_async::<String>(&mut connection).await?;
         Ok(start.elapsed())
     };
-    timeout(CONNECT_TIMEOUT + ANSWER_TIMEOUT, exchange).await.context("no answer in time")?
+    timeout(CONNECT_TIMEOUT + REPLY_TIMEOUT, exchange).await.context("no reply in time")?
 }
 
 impl Servers {
     /// Returns the servers of a deployment with a single server.
     #[must_use]
-    pub fn alone() -> Self {
+    pub fn single() -> Self {
         Self { count: 1, before: 0 }
     }
 
@@ -179,10 +179,10 @@ impl Servers {
 /// Announces this server and checks Redis, until the last [`Redis`] is dropped.
 async fn watch(inner: Weak<Inner>) {
     loop {
-        sleep(PULSE_INTERVAL).await;
+        sleep(ANNOUNCE_INTERVAL).await;
         let Some(inner) = inner.upgrade() else { return };
-        let was_away = !inner.answers.load(Ordering::Relaxed);
-        if inner.pulse().await.is_ok() && was_away {
+        let was_away = !inner.is_reachable.load(Ordering::Relaxed);
+        if inner.announce().await.is_ok() && was_away {
             tracing::info!("Redis is reachable again; rate limits and streams are shared");
         }
     }
@@ -191,26 +191,26 @@ async fn watch(inner: Weak<Inner>) {
 impl Inner {
     /// Announces this server, and records whether Redis replies. An unreachable Redis must reply within the request
     /// timeout before it is considered reachable again. Returns the reason for a failure.
-    async fn pulse(&self) -> Result<(), String> {
-        let patience = if self.answers.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { ANSWER_TIMEOUT };
+    async fn announce(&self) -> Result<(), String> {
+        let limit = if self.is_reachable.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { REPLY_TIMEOUT };
         let mut connection = self.connection.clone();
-        let mut script = PULSE_SCRIPT.key("signpost:servers");
-        let told = timeout(patience, script.arg(&self.name).invoke_async::<(u32, u32)>(&mut connection)).await;
-        let reason = match told {
+        let mut script = ANNOUNCE_SCRIPT.key("signpost:servers");
+        let replied = timeout(limit, script.arg(&self.name).invoke_async::<(u32, u32)>(&mut connection)).await;
+        let reason = match replied {
             Ok(Ok((count, before))) => {
                 *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = Servers { count, before };
-                self.answers.store(true, Ordering::Relaxed);
+                self.is_reachable.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("no response within {} s", patience.as_secs_f32()),
+            Err(_) => format!("no response within {} s", limit.as_secs_f32()),
         };
-        self.is_away(&reason);
+        self.mark_unreachable(&reason);
         Err(reason)
     }
 
-    fn is_away(&self, error: &str) {
-        if self.answers.swap(false, Ordering::Relaxed) {
+    fn mark_unreachable(&self, error: &str) {
+        if self.is_reachable.swap(false, Ordering::Relaxed) {
             tracing::warn!(error, "Redis is unreachable; falling back to this server's share of the rate limits");
         }
     }
@@ -234,6 +234,6 @@ mod tests {
                 assert_eq!(shares.sum::<u32>(), whole);
             }
         }
-        assert_eq!(Servers::alone().share(100), 100);
+        assert_eq!(Servers::single().share(100), 100);
     }
 }

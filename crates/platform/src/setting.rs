@@ -56,7 +56,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 
 /// Returns the text of a duration, for [`parse_duration`].
 #[must_use]
-pub fn spell_duration(duration: Duration) -> String {
+pub fn format_duration(duration: Duration) -> String {
     SpanPrinter::new().unsigned_duration_to_string(&duration)
 }
 
@@ -69,7 +69,7 @@ where
     D: Deserializer<'de>,
 {
     let [min, max] = [MIN, MAX].map(Duration::from_millis);
-    let [shortest, longest] = [min, max].map(spell_duration);
+    let [shortest, longest] = [min, max].map(format_duration);
     let allowed = format!("a duration of {shortest} to {longest}");
     parsed(from, &allowed, |text| parse_duration(text).filter(|duration| (min..=max).contains(duration)))
 }

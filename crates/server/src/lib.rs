@@ -4,8 +4,8 @@
 //! commands and the console in `signpost`, a fifth of the build time.
 
 pub mod connections;
-mod front;
+mod host_router;
 pub mod untrusted_proxy;
 
 pub use connections::{ConnectionLimits, serve, serve_borrowed};
-pub use front::Front;
+pub use host_router::HostRouter;

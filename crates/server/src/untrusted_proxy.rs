@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use signpost_store::{Store, params, step};
+use signpost_store::{Statement, Store, params};
 
 const FIND: &str = "SELECT untrusted_proxy, untrusted_proxy_at FROM deployment WHERE untrusted_proxy IS NOT NULL";
 
@@ -35,7 +35,7 @@ pub async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
 /// Returns an error if [`Store::write`] fails.
 pub async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()> {
     if is_of_own_network(address) {
-        store.write([step(SET, params![address.to_string(), now])]).await?;
+        store.write([Statement::new(SET, params![address.to_string(), now])]).await?;
     }
     Ok(())
 }

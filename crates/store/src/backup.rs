@@ -7,9 +7,9 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::application_id::DatabaseOwner;
-use crate::file::{Missing, companions};
+use crate::file::{DatabaseMissing, companion_paths};
 use crate::lock::{RecordNotReadable, check_server_files};
-use crate::sqlite::{broken, find_owner, has_database, is_broken, is_refused, unopened};
+use crate::sqlite::{corrupt_message, find_owner, has_database, is_corrupt, is_refused, open_error};
 
 /// First query: it needs the -wal and the -shm file, if the database has them.
 const PROBE: &str = "SELECT COUNT(*) FROM sqlite_master";
@@ -36,10 +36,11 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     }
     let source = Source::open(file)?;
     let owner = find_owner(&source.connection, &from.to_string())?;
-    ensure!(owner == DatabaseOwner::Signpost, Missing(from.to_string()));
+    ensure!(owner == DatabaseOwner::Signpost, DatabaseMissing(from.to_string()));
     let name = partial.to_str().context("the name of a backup must be text")?;
     let copied = source.connection.execute("VACUUM INTO ?1", [name]).map_err(|error| {
-        let why = if is_broken(Some(&error)) { broken(&from.to_string()) } else { format!("cannot write {shown}") };
+        let why =
+            if is_corrupt(Some(&error)) { corrupt_message(&from.to_string()) } else { format!("cannot write {shown}") };
         Error::new(error).context(why)
     });
     if let Err(error) = copied.and_then(|_| source.check_unchanged(file)) {
@@ -57,7 +58,7 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
 }
 
 impl Source {
-    /// Opens a database, including one on a read-only file system.
+    /// Opens a database, even on a read-only file system.
     fn open(file: &Path) -> Result<Self> {
         let shown = file.to_str().context("the name of a database must be text")?;
         match check_server_files(file) {
@@ -68,18 +69,18 @@ impl Source {
             }
             Err(error) => return Err(error),
         }
-        ensure!(has_database(shown)?, Missing(shown.to_owned()));
+        ensure!(has_database(shown)?, DatabaseMissing(shown.to_owned()));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let error = match probe(Connection::open_with_flags(file, flags)) {
             Ok(connection) => return Ok(Self { connection, before: None }),
             Err(error) => error,
         };
         if !is_refused(error.sqlite_error_code()) {
-            return Err(unopened(error.into(), shown));
+            return Err(open_error(error.into(), shown));
         }
         // The -shm file cannot be created.
         if has_log(file) {
-            return Err(unopened(error.into(), shown)).context(
+            return Err(open_error(error.into(), shown)).context(
                 "its -wal file has commits that are not in the database file: copy both to a folder that can be written, \
                  and back up from there with --database-url sqlite:FILE",
             );
@@ -92,7 +93,7 @@ impl Source {
         let before = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = probe(Connection::open_with_flags(immutable_uri(shown), flags));
-        let connection = connection.map_err(|error| unopened(error.into(), shown))?;
+        let connection = connection.map_err(|error| open_error(error.into(), shown))?;
         Ok(Self { connection, before: Some(before) })
     }
 
@@ -119,7 +120,7 @@ fn probe(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection> {
 
 /// Returns `true` if there are commits outside the database file.
 fn has_log(file: &Path) -> bool {
-    let [log, _] = companions(file);
+    let [log, _] = companion_paths(file);
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 

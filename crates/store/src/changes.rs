@@ -3,15 +3,15 @@
 use tokio::sync::broadcast;
 
 /// Maximum number of changes that wait for a receiver; then it is notified that it missed some.
-pub(super) const WAITING: usize = 4096;
+pub(super) const FEED_CAPACITY: usize = 4096;
 
-/// A notification. An embedded database has one server, and sends none.
+/// A notification. An embedded database has a single server and sends no notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreChange {
     /// Every change is notified from now on. Earlier changes may have been missed.
-    Heard,
-    /// Changes may be missed, until [`StoreChange::Heard`].
-    Lost,
+    Connected,
+    /// Changes may be missed, until [`StoreChange::Connected`].
+    Disconnected,
     /// A notification of a trigger. The program defines its meaning. Notifications of a newer program may be unknown.
     Changed {
         /// The kind of the object that changed.
@@ -39,14 +39,14 @@ impl StoreChange {
 
 impl ChangeFeed {
     /// Returns the next change; `None` if the feed has ended. A receiver that was too slow and missed some gets
-    /// [`StoreChange::Heard`] again.
+    /// [`StoreChange::Connected`] again.
     pub async fn next(&mut self) -> Option<StoreChange> {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
         match self.rest.recv().await {
             Ok(change) => Some(change),
-            Err(broadcast::error::RecvError::Lagged(_)) => Some(StoreChange::Heard),
+            Err(broadcast::error::RecvError::Lagged(_)) => Some(StoreChange::Connected),
             Err(broadcast::error::RecvError::Closed) => None,
         }
     }

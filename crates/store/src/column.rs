@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::row::Value;
-use crate::schema::Kind;
+use crate::schema::ColumnKind;
 
-/// A type that is stored in one column.
+/// A type that is stored in a single column.
 pub trait ColumnType: Sized + Into<Value> {
     /// The type of the column.
-    const KIND: Kind;
+    const KIND: ColumnKind;
 
     /// Reads a stored value.
     ///
@@ -25,12 +25,12 @@ pub trait ColumnType: Sized + Into<Value> {
 }
 
 /// A type that can store a `T` of another crate. Every type can also store itself.
-pub trait Via<T>: Sized {
+pub trait Wrapper<T>: Sized {
     /// Converts to the stored form.
     fn wrap(value: T) -> Self;
 
     /// Converts from the stored form.
-    fn unwrap_via(self) -> T;
+    fn into_wrapped(self) -> T;
 }
 
 /// A value that is stored as its `Display` text.
@@ -41,52 +41,52 @@ pub struct Parsed<T>(pub T);
 #[derive(Clone, Debug)]
 pub struct Json<T>(pub T);
 
-impl<T> Via<T> for Parsed<T> {
+impl<T> Wrapper<T> for Parsed<T> {
     fn wrap(value: T) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> T {
+    fn into_wrapped(self) -> T {
         self.0
     }
 }
 
-impl<T> Via<T> for Json<T> {
+impl<T> Wrapper<T> for Json<T> {
     fn wrap(value: T) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> T {
+    fn into_wrapped(self) -> T {
         self.0
     }
 }
 
-impl<T> Via<Option<T>> for Option<Parsed<T>> {
+impl<T> Wrapper<Option<T>> for Option<Parsed<T>> {
     fn wrap(value: Option<T>) -> Self {
         value.map(Parsed)
     }
 
-    fn unwrap_via(self) -> Option<T> {
+    fn into_wrapped(self) -> Option<T> {
         self.map(|Parsed(value)| value)
     }
 }
 
-impl<T> Via<Option<T>> for Option<Json<T>> {
+impl<T> Wrapper<Option<T>> for Option<Json<T>> {
     fn wrap(value: Option<T>) -> Self {
         value.map(Json)
     }
 
-    fn unwrap_via(self) -> Option<T> {
+    fn into_wrapped(self) -> Option<T> {
         self.map(|Json(value)| value)
     }
 }
 
-impl<T> Via<T> for T {
+impl<T> Wrapper<T> for T {
     fn wrap(value: T) -> Self {
         value
     }
 
-    fn unwrap_via(self) -> T {
+    fn into_wrapped(self) -> T {
         self
     }
 }
@@ -98,7 +98,7 @@ impl<T: ToString> From<Parsed<T>> for Value {
 }
 
 impl<T: ToString + FromStr<Err: Error + Send + Sync + 'static>> ColumnType for Parsed<T> {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn from_value(value: Value) -> Result<Self> {
         Ok(Self(String::from_value(value)?.parse()?))
@@ -107,12 +107,12 @@ impl<T: ToString + FromStr<Err: Error + Send + Sync + 'static>> ColumnType for P
 
 impl<T: Serialize> From<Json<T>> for Value {
     fn from(value: Json<T>) -> Self {
-        Self::Text(serde_json::to_string(&value.0).expect("a type whose names are text is JSON"))
+        Self::Text(serde_json::to_string(&value.0).expect("a type with string keys serializes"))
     }
 }
 
 impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn from_value(value: Value) -> Result<Self> {
         Ok(Self(serde_json::from_str(&String::from_value(value)?)?))
@@ -120,9 +120,9 @@ impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
 }
 
 /// Implements [`ColumnType`] for types that are stored as text, with functions that write and read
-/// them: `texts! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
+/// them: `text_columns! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
 #[macro_export]
-macro_rules! texts {
+macro_rules! text_columns {
     ($($name:ty: $write:expr, $read:expr;)+) => {$(
         impl From<$name> for $crate::row::Value {
             fn from(value: $name) -> Self {
@@ -132,7 +132,7 @@ macro_rules! texts {
         }
 
         impl $crate::column::ColumnType for $name {
-            const KIND: $crate::schema::Kind = $crate::schema::Kind::Text;
+            const KIND: $crate::schema::ColumnKind = $crate::schema::ColumnKind::Text;
 
             fn from_value(value: $crate::row::Value) -> ::anyhow::Result<Self> {
                 let read: fn(&str) -> ::anyhow::Result<$name> = $read;
@@ -143,7 +143,7 @@ macro_rules! texts {
 }
 
 impl ColumnType for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn from_value(value: Value) -> Result<Self> {
         match value {
@@ -155,7 +155,7 @@ impl ColumnType for String {
 }
 
 impl ColumnType for i64 {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
 
     fn from_value(value: Value) -> Result<Self> {
         match value {
@@ -167,7 +167,7 @@ impl ColumnType for i64 {
 }
 
 impl ColumnType for u32 {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
 
     fn from_value(value: Value) -> Result<Self> {
         Ok(i64::from_value(value)?.try_into()?)
@@ -175,7 +175,7 @@ impl ColumnType for u32 {
 }
 
 impl ColumnType for Timestamp {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
 
     fn from_value(value: Value) -> Result<Self> {
         Ok(Self::from_millisecond(i64::from_value(value)?)?)
@@ -183,7 +183,7 @@ impl ColumnType for Timestamp {
 }
 
 impl ColumnType for Url {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn from_value(value: Value) -> Result<Self> {
         Ok(String::from_value(value)?.parse()?)
@@ -191,7 +191,7 @@ impl ColumnType for Url {
 }
 
 impl<T: ColumnType> ColumnType for Option<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: ColumnKind = T::KIND;
 
     fn from_value(value: Value) -> Result<Self> {
         if value == Value::Null { Ok(None) } else { T::from_value(value).map(Some) }

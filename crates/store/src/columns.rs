@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::column::{ColumnType, Via};
+use crate::column::{ColumnType, Wrapper};
 use crate::row::{Row, Value};
-use crate::schema::{Column, Kind, StoredTable};
+use crate::schema::{Column, ColumnKind, StoredTable};
 use crate::text::SqlText;
 
 /// A type that is stored in one or several columns.
@@ -86,7 +86,7 @@ impl Values {
 #[derive(Debug)]
 pub struct RowField<T, V = T>(PhantomData<(T, V)>);
 
-impl<T, V: ReadColumns + Via<T>> RowField<T, V> {
+impl<T, V: ReadColumns + Wrapper<T>> RowField<T, V> {
     /// The columns of the field.
     pub const COLUMNS: &'static [Column] = V::COLUMNS;
 
@@ -95,11 +95,11 @@ impl<T, V: ReadColumns + Via<T>> RowField<T, V> {
     /// # Errors
     /// The errors of [`ReadColumns::read`].
     pub fn read(values: &mut Values) -> Result<T> {
-        V::read(values).map(V::unwrap_via)
+        V::read(values).map(V::into_wrapped)
     }
 }
 
-impl<T, V: WriteColumns + Via<T>> RowField<T, V> {
+impl<T, V: WriteColumns + Wrapper<T>> RowField<T, V> {
     /// Writes the field.
     pub fn write(value: T, values: &mut Vec<Value>) {
         V::wrap(value).write(values);
@@ -164,7 +164,7 @@ pub const fn count(parts: &[(&str, &[Column])]) -> usize {
 #[doc(hidden)]
 #[must_use]
 pub const fn flat<const N: usize>(parts: &[(&'static str, &[Column])]) -> [Column; N] {
-    let mut flat = [Column { name: "", kind: Kind::Text }; N];
+    let mut flat = [Column { name: "", kind: ColumnKind::Text }; N];
     let mut at = 0;
     let mut part = 0;
     while part < parts.len() {

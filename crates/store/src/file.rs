@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// There is no embedded database at this path.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no signpost database at {0}")]
-pub struct Missing(pub String);
+pub struct DatabaseMissing(pub String);
 
 /// Minimum free space of a file system that is not full, in bytes: a checkpoint of the log needs space too.
 const MIN_FREE: u64 = 1 << 20;
@@ -19,7 +19,7 @@ pub(super) struct DatabaseFile {
     /// The write-ahead log, with the last commits until a checkpoint copies them into the database.
     log: OpenFile,
     /// The index of the log, memory shared by all processes that have the database open. A process that creates another
-    /// one does not see the others' commits and locks.
+    /// index does not see the other processes' commits and locks.
     index: OpenFile,
 }
 
@@ -55,13 +55,13 @@ enum FileChange {
 impl DatabaseFile {
     /// Returns the files of a database that was just opened.
     pub(super) fn opened(path: &Path) -> Self {
-        let [log, index] = companions(path);
+        let [log, index] = companion_paths(path);
         Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log), index: OpenFile::at(index) }
     }
 
     /// Returns the files at a path, with these identities.
     pub(super) fn with(path: &Path, identities: FileIdentities) -> Self {
-        let [log, index] = companions(path);
+        let [log, index] = companion_paths(path);
         let FileIdentities { database, log: log_identity, index: index_identity } = identities;
         Self {
             database: OpenFile { path: path.to_owned(), identity: database },
@@ -111,7 +111,7 @@ impl DatabaseFile {
 }
 
 /// Returns the paths of the -wal and the -shm file, in the directory of the file itself, not of a link to it.
-pub(super) fn companions(database: &Path) -> [PathBuf; 2] {
+pub(super) fn companion_paths(database: &Path) -> [PathBuf; 2] {
     let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     ["-wal", "-shm"].map(|end| {
         let mut path = database.clone().into_os_string();
@@ -191,7 +191,7 @@ pub(super) fn find_refusal(database: &Path) -> Option<String> {
     if folder.exists() && !folder.is_dir() {
         return Some(format!("a part of the path is no folder: {}", folder.display()));
     }
-    let [log, index] = companions(database);
+    let [log, index] = companion_paths(database);
     let need = Access::READ_OK | Access::WRITE_OK;
     for (path, need) in [(folder, need | Access::EXEC_OK), (database, need), (&log, need), (&index, need)] {
         let shown = path.display();

@@ -15,7 +15,7 @@ static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
 
 /// Returns the text of an ID: the prefix, then 48 bits of Unix milliseconds and 128 random bits in 36 characters.
 #[must_use]
-pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
+pub fn encode(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     let mut bytes = [0; 22];
     bytes[..6].copy_from_slice(&now.as_millisecond().to_be_bytes()[2..]);
     bytes[6..].copy_from_slice(&random);
@@ -26,9 +26,9 @@ pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     text
 }
 
-/// Returns `true` if a text is an ID in the form of [`spell`].
+/// Returns `true` if a text is an ID in the form of [`encode`].
 #[must_use]
-pub fn is_spelled(prefix: &str, text: &str) -> bool {
+pub fn is_valid(prefix: &str, text: &str) -> bool {
     let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
     rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
 }
@@ -53,13 +53,13 @@ macro_rules! ids {
             /// Creates an ID from the time and 128 random bits.
             #[must_use]
             pub fn new(now: ::jiff::Timestamp, random: [u8; 16]) -> Self {
-                Self($crate::id::spell($prefix, now, random))
+                Self($crate::id::encode($prefix, now, random))
             }
 
             /// Parses an ID; `None` if the text is not an ID of this type.
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {
-                $crate::id::is_spelled($prefix, text).then(|| Self(text.to_owned()))
+                $crate::id::is_valid($prefix, text).then(|| Self(text.to_owned()))
             }
 
             /// Returns the creation time of the ID, to the millisecond.
@@ -103,11 +103,11 @@ macro_rules! ids {
         }
 
         impl $crate::column::ColumnType for $name {
-            const KIND: $crate::schema::Kind = $crate::schema::Kind::Text;
+            const KIND: $crate::schema::ColumnKind = $crate::schema::ColumnKind::Text;
 
             fn from_value(value: $crate::row::Value) -> ::anyhow::Result<Self> {
                 let text = <String as $crate::column::ColumnType>::from_value(value)?;
-                ::anyhow::ensure!($crate::id::is_spelled($prefix, &text), "is not an id that begins with {}_", $prefix);
+                ::anyhow::ensure!($crate::id::is_valid($prefix, &text), "is not an id that begins with {}_", $prefix);
                 Ok(Self(text))
             }
         }

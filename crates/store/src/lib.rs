@@ -1,8 +1,8 @@
 //! The database: SQLite by default, PostgreSQL for several replicas.
 //!
-//! A write is a *value*: an atomic list of [`Step`]s. So SQLite can put the writes of many requests into one commit,
-//! and both engines use one SQL text. The price: Rust code cannot decide anything in mid-transaction, so races are
-//! settled in the `WHERE`.
+//! A write is a *value*: an atomic list of [`Statement`]s. SQLite can therefore put the writes of many requests into a
+//! single commit, and both engines use the same SQL text. In return, Rust code cannot decide anything within a
+//! transaction, so races are resolved in the `WHERE` clause.
 //!
 //! The crate has no domain knowledge: a program provides its [`Schema`], and interprets the changes of other processes
 //! ([`StoreChange`]).
@@ -25,7 +25,7 @@ pub mod row;
 pub mod rows;
 pub mod schema;
 mod sqlite;
-mod step;
+mod statement;
 mod store;
 pub mod text;
 mod watched;
@@ -33,16 +33,16 @@ mod watched;
 pub use changes::{ChangeFeed, StoreChange};
 pub use column::{ColumnType, Json, Parsed};
 pub use columns::{ReadColumns, Values, WriteColumns};
-pub use file::{Missing, available_bytes};
+pub use file::{DatabaseMissing, available_bytes};
 pub use file_state::FileState;
 pub use lock::{DatabaseLock, lock, try_lock};
-pub use migrate::{Migrated, Migration, Newer, Unreleased};
-pub use moving::Moved;
+pub use migrate::{DatabaseTooNew, DatabaseUnreleased, Migrated, Migration};
+pub use moving::MovedTable;
 pub use postgres::{DatabaseNotReady, is_postgres, is_postgres_url};
 pub use random::random;
 pub use row::{Row, Value};
 pub use rows::Stored;
-pub use schema::{Column, Kind, Schema, StoredTable};
-pub use step::{Step, Unavailable, WriteError, WriteOutcome, must, step};
+pub use schema::{Column, ColumnKind, Schema, StoredTable};
+pub use statement::{Statement, Unavailable, WriteError, WriteOutcome};
 pub use store::{Store, StoreLatency};
 pub use watched::TableVersion;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::file::{DatabaseFile, FileIdentities};
 
-/// Maximum number of symbolic links to a file, equal to that of Linux.
+/// Maximum number of symbolic links to a file, equal to the limit of Linux.
 const MAX_LINKS: usize = 40;
 /// Maximum length of a server's record, in bytes.
 const MAX_RECORD_BYTES: u64 = 4096;
@@ -91,8 +91,8 @@ impl Drop for DatabaseLock {
     }
 }
 
-/// Checks that the files of a database are those that its server, if one runs, has open. A process that opens another
-/// -shm file does not see the server's locks: both write to the same locations and destroy the database.
+/// Checks that the files of a database are those that its running server, if any, has open. A process that opens
+/// another -shm file does not see the server's locks: both write to the same locations and destroy the database.
 ///
 /// # Errors
 /// The replaced or missing file, with the remedy; [`RecordNotReadable`] if the record belongs to another user.
@@ -126,7 +126,7 @@ pub(super) fn check_server_files(database: &Path) -> Result<()> {
     )
 }
 
-/// Returns whether another process has the lock.
+/// Returns true if another process has the lock.
 fn is_locked(path: &Path) -> Result<bool> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     // Released with the file. A server that starts now fails to lock; this only affects a server that starts after
@@ -176,7 +176,7 @@ mod tests {
         symlink("real", &link).unwrap();
         symlink("../link", above.join("link")).unwrap();
         symlink(&above, &linked).unwrap();
-        // Before the file is there, and after.
+        // The names are equal before the file exists and afterwards.
         for _ in 0..2 {
             for names in [[&real, &link], [&link, &real], [&linked.join("link"), &real]] {
                 let held = lock(names[0]).unwrap();

@@ -1,9 +1,9 @@
 //! Migrations of the tables. Each runs once, in a transaction.
 //!
-//! During an update, servers of two versions share a database. So a migration either *expands*: it adds tables and
-//! columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes those that only
-//! older servers use, and runs on request of the operator when they have stopped. An embedded database has one server,
-//! so it runs both.
+//! During an update, servers of two versions share a database. Therefore a migration either *expands*: it adds tables
+//! and columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes tables and
+//! columns that only older servers use, and runs on request of the operator when they have stopped. An embedded
+//! database has one server, so it runs both.
 
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, TransactionBehavior};
@@ -19,7 +19,7 @@ pub(super) const SERVER: &str = "signpost/";
 pub(super) const APPLIED: &str = "CREATE TABLE IF NOT EXISTS applied_migrations (version BIGINT NOT NULL)";
 /// The migrations that a program must include to use the tables.
 const REQUIRED: &str = "CREATE TABLE IF NOT EXISTS required_migrations (version BIGINT NOT NULL)";
-/// Returns whether an unreleased version created tables.
+/// Returns true if an unreleased version created tables.
 const FIND_UNRELEASED: &str = "SELECT to_regclass('schema_needed') IS NOT NULL";
 
 /// A migration.
@@ -39,7 +39,7 @@ pub struct Migration {
     "a newer signpost has changed this database (its tables require version {needed}, this program supports {known}): \
      update the program; nothing was changed"
 )]
-pub struct Newer {
+pub struct DatabaseTooNew {
     /// The version that the database requires.
     pub needed: i64,
     /// The newest version that this program supports.
@@ -52,7 +52,7 @@ pub struct Newer {
     "an unreleased version of signpost created this database, and no released version can use it: begin with another \
      data folder or database; nothing was changed"
 )]
-pub struct Unreleased;
+pub struct DatabaseUnreleased;
 
 /// The result of running migrations.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -98,10 +98,10 @@ fn due(
     applied: &[i64],
     needed: i64,
     contract: bool,
-) -> Result<(Vec<(i64, Migration)>, Migrated), Newer> {
+) -> Result<(Vec<(i64, Migration)>, Migrated), DatabaseTooNew> {
     let known = version_of(list.len());
     if needed > known {
-        return Err(Newer { needed, known });
+        return Err(DatabaseTooNew { needed, known });
     }
     let numbered = (1..).zip(list.iter().copied()).filter(|(version, _)| !applied.contains(version));
     let (due, waiting): (Vec<_>, Vec<_>) = numbered.partition(|(_, migration)| contract || !migration.contracts);
@@ -115,7 +115,7 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
     if transaction.query_one(FIND_UNRELEASED, &[]).await?.try_get(0)? {
-        bail!(Unreleased);
+        bail!(DatabaseUnreleased);
     }
     transaction.batch_execute(&format!("{APPLIED}; {REQUIRED}")).await?;
     let applied = transaction.query("SELECT version FROM applied_migrations", &[]).await?;
@@ -201,7 +201,7 @@ mod tests {
         let contracted = Migrated { from: 4, to: 4, waiting: vec![] };
         assert_eq!(run_list(&mut database, NEW, true).unwrap(), contracted);
         let refused = run_list(&mut database, OLD, false).unwrap_err();
-        assert_eq!(refused.downcast_ref::<Newer>().map(|newer| (newer.needed, newer.known)), Some((3, 1)));
+        assert_eq!(refused.downcast_ref::<DatabaseTooNew>().map(|newer| (newer.needed, newer.known)), Some((3, 1)));
         run_list(&mut database, NEW, false).unwrap();
         database.execute("INSERT INTO words (new) VALUES ('a')", []).unwrap();
     }

@@ -1,13 +1,13 @@
-//! Moves all rows from one database to an empty database, in batches. The position is written with each batch, so that
-//! an interrupted move can be continued.
+//! Moves all rows from a database to an empty database, in batches. The position is written with each batch, so that an
+//! interrupted move can be continued.
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::row::{Row, Value};
-use crate::schema::{Kind, StoredTable};
-use crate::step::{Step, must, params, step};
+use crate::schema::{ColumnKind, StoredTable};
+use crate::statement::{Statement, params};
 use crate::store::Store;
 
 /// Number of rows per write.
@@ -15,19 +15,19 @@ const BATCH: i64 = 500;
 
 const FIND: &str = "SELECT source, ended_at, reached FROM moves";
 const BEGIN: &str = "INSERT INTO moves (source, begun_at) VALUES ($1, $2)";
-const REACH: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
+const SET_POSITION: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
 const END: &str = "UPDATE moves SET ended_at = $1 WHERE ended_at IS NULL";
 
 /// The number of rows of a table.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Moved {
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub struct MovedTable {
     pub table: &'static str,
     pub rows: i64,
 }
 
 /// The position of a move: the index of the table, and the key of its last row.
-type Reached = (usize, Vec<serde_json::Value>);
+type MovePosition = (usize, Vec<serde_json::Value>);
 
 impl StoredTable {
     /// Returns the statement that reads a batch. Statements have static texts, so it is leaked; there are a few per
@@ -60,18 +60,18 @@ impl StoredTable {
     fn beginning(&self) -> Vec<Value> {
         let mut beginning = Vec::with_capacity(self.key.len());
         for key in self.key {
-            let is_number = self.columns.iter().any(|column| column.name == *key && column.kind == Kind::Integer);
+            let is_number = self.columns.iter().any(|column| column.name == *key && column.kind == ColumnKind::Integer);
             beginning.push(if is_number { Value::Int(i64::MIN) } else { Value::Text(String::new()) });
         }
         beginning
     }
 }
 
-/// Returns the step that copies a table of one row.
-async fn single_row(from: &Store, table: &str, column: &str) -> Result<Step> {
+/// Returns the statement that copies a single-row table.
+async fn single_row(from: &Store, table: &str, column: &str) -> Result<Statement> {
     let row = from.read_one(format!("SELECT {column} FROM {table}").leak(), params![]).await?;
     let value = row.with_context(|| format!("{table} is one row"))?.0.remove(0);
-    Ok(step(format!("UPDATE {table} SET {column} = $1").leak(), vec![value]))
+    Ok(Statement::new(format!("UPDATE {table} SET {column} = $1").leak(), vec![value]))
 }
 
 fn places(count: usize) -> String {
@@ -79,24 +79,24 @@ fn places(count: usize) -> String {
 }
 
 impl Store {
-    /// Copies all rows from another database with the name `source`. Calls `reached` with the number of copied rows and
-    /// the total. Continues an interrupted move.
+    /// Copies all rows from another database with the name `source`. Calls `progress` with the number of copied rows
+    /// and the total. Continues an interrupted move.
     ///
     /// # Errors
     /// If this database is not empty, except for an interrupted move from this source; if the numbers of rows differ at
     /// the end; or the errors of [`Store::read`] and [`Store::write`].
-    pub async fn take_over(
+    pub async fn copy_from(
         &self,
         from: &Self,
         source: &str,
         now: Timestamp,
-        mut reached: impl FnMut(i64, i64),
-    ) -> Result<Vec<Moved>> {
+        mut progress: impl FnMut(i64, i64),
+    ) -> Result<Vec<MovedTable>> {
         let (at, mut key) = self.begin_move(source, now).await?;
-        let wanted = from.counts().await?;
-        let all = wanted.iter().map(|moved| moved.rows).sum();
-        let mut taken: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
-        // Also before the other rows: a row of these tables may control who may write to the others.
+        let expected = from.counts().await?;
+        let total = expected.iter().map(|moved| moved.rows).sum();
+        let mut copied: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
+        // Single-row tables are also copied first, because their rows may control the writers of the other tables.
         self.write(self.single_rows(from).await?).await?;
         for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
             let mut after = key.take().unwrap_or_else(|| table.beginning());
@@ -106,52 +106,52 @@ impl Store {
                 let rows = from.read(read, after).await?;
                 let Some(last) = rows.last() else { break };
                 after = last.0[..table.key.len()].to_vec();
-                taken += i64::try_from(rows.len())?;
+                copied += i64::try_from(rows.len())?;
                 self.write(batch(rows, write, position, &after)?).await?;
-                reached(taken, all);
+                progress(copied, total);
             }
         }
         let mut ends = self.single_rows(from).await?;
         let counted = self.counts().await?;
-        for (wanted, counted) in wanted.iter().zip(&counted) {
+        for (expected, counted) in expected.iter().zip(&counted) {
             ensure!(
-                wanted.rows == counted.rows,
+                expected.rows == counted.rows,
                 "{} has {} rows, but {} arrived: stop whatever writes to the source, and start again with an empty \
                  database",
-                wanted.table,
-                wanted.rows,
+                expected.table,
+                expected.rows,
                 counted.rows
             );
         }
-        ends.push(must(END, params![now]));
+        ends.push(Statement::expect_row(END, params![now]));
         self.write(ends).await?;
         Ok(counted)
     }
 
-    /// Returns the steps that copy all tables of one row.
-    async fn single_rows(&self, from: &Self) -> Result<Vec<Step>> {
-        let mut steps = Vec::with_capacity(self.schema.single_rows.len() + 1);
+    /// Returns the statements that copy all single-row tables.
+    async fn single_rows(&self, from: &Self) -> Result<Vec<Statement>> {
+        let mut statements = Vec::with_capacity(self.schema.single_rows.len() + 1);
         for (table, column) in self.schema.single_rows {
-            steps.push(single_row(from, table, column).await?);
+            statements.push(single_row(from, table, column).await?);
         }
-        Ok(steps)
+        Ok(statements)
     }
 
     /// Returns the position for continuing: the index of a table, and the last key that was copied.
     async fn begin_move(&self, source: &str, now: Timestamp) -> Result<(usize, Option<Vec<Value>>)> {
         let Some(row) = self.read_one(FIND, params![]).await? else {
             let there = self.counts().await?.into_iter().find(|moved| moved.rows > 0);
-            if let Some(Moved { table, rows }) = there {
+            if let Some(MovedTable { table, rows }) = there {
                 bail!("the new database is not empty ({table} has {rows} rows): choose another, or another schema");
             }
-            self.write([must(BEGIN, params![source, now])]).await?;
+            self.write([Statement::expect_row(BEGIN, params![source, now])]).await?;
             return Ok((0, None));
         };
         ensure!(row.opt_time(1)?.is_none(), "the new database has already received a move; nothing was changed");
         let begun = row.text(0)?;
         ensure!(begun == source, "a move from {begun} into the new database was interrupted: finish that one first");
         let Some(text) = row.opt_text(2)? else { return Ok((0, None)) };
-        let (position, key): Reached = serde_json::from_str(text).context("moves.reached")?;
+        let (position, key): MovePosition = serde_json::from_str(text).context("moves.reached")?;
         let key = key.into_iter().map(|value| match value {
             serde_json::Value::String(text) => Ok(Value::Text(text)),
             other => other.as_i64().map(Value::Int).context("moves.reached"),
@@ -172,24 +172,24 @@ impl Store {
         }
     }
 
-    async fn counts(&self) -> Result<Vec<Moved>> {
+    async fn counts(&self) -> Result<Vec<MovedTable>> {
         let mut counts = Vec::with_capacity(self.schema.tables.len());
         for table in self.schema.tables {
             let row = self.read_one(table.count(), params![]).await?.context("COUNT is one row")?;
-            counts.push(Moved { table: table.name, rows: row.int(0)? });
+            counts.push(MovedTable { table: table.name, rows: row.int(0)? });
         }
         Ok(counts)
     }
 }
 
-/// Returns the steps that insert rows and store the position.
-fn batch(rows: Vec<Row>, write: &'static str, position: usize, key: &[Value]) -> Result<Vec<Step>> {
+/// Returns the statements that insert rows and store the position.
+fn batch(rows: Vec<Row>, write: &'static str, position: usize, key: &[Value]) -> Result<Vec<Statement>> {
     let key = key.iter().map(|value| match value {
         Value::Int(int) => Ok((*int).into()),
         Value::Text(text) => Ok(text.as_str().into()),
         Value::Null | Value::Blob(_) => bail!("a key is a number or a text"),
     });
-    let reached: Reached = (position, key.collect::<Result<_>>()?);
-    let reached = must(REACH, params![serde_json::to_string(&reached)?]);
-    Ok(rows.into_iter().map(|Row(values)| must(write, values)).chain([reached]).collect())
+    let reached: MovePosition = (position, key.collect::<Result<_>>()?);
+    let reached = Statement::expect_row(SET_POSITION, params![serde_json::to_string(&reached)?]);
+    Ok(rows.into_iter().map(|Row(values)| Statement::expect_row(write, values)).chain([reached]).collect())
 }

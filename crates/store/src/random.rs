@@ -8,6 +8,6 @@
 #[expect(clippy::disallowed_methods, reason = "this is the place that all others are sent to")]
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("a machine without randomness cannot keep a secret");
+    getrandom::fill(&mut bytes).expect("the system has randomness");
     bytes
 }

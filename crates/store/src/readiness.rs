@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::sqlite;
-use crate::step::Unavailable;
+use crate::statement::Unavailable;
 
 /// Lifetime of the outcome of a write.
 const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
 pub(super) struct LastWrite {
     outcome: Mutex<Option<Outcome>>,
     /// Locked during a test write, so that concurrent checks share it.
-    pub(super) trying: Arc<tokio::sync::Mutex<()>>,
+    pub(super) probe_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Clone, Debug)]
@@ -27,10 +27,10 @@ struct Outcome {
 
 impl LastWrite {
     /// Records the outcome of a write. The error of a statement is ignored: it does not affect other writes.
-    pub(super) fn ended<T>(&self, result: &Result<T>, now: Instant) {
+    pub(super) fn record<T>(&self, result: &Result<T>, now: Instant) {
         let failure = match result {
             Ok(_) => None,
-            Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
+            Err(error) if sqlite::is_corrupt(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
             Err(error) => match error.downcast_ref::<Unavailable>() {
                 // The part after the colon is for the log only.
                 Some(Unavailable(reason)) => reason.split(':').next().map(str::to_owned),
@@ -65,14 +65,14 @@ mod tests {
     fn the_last_write_is_reported_without_confidential_parts() {
         let (writes, now) = (LastWrite::default(), Instant::now());
         assert!(!writes.is_fresh(now));
-        writes.ended(&Ok(()), now);
+        writes.record(&Ok(()), now);
         assert!(writes.is_fresh(now + Duration::from_millis(999)));
         assert!(!writes.is_fresh(now + OUTCOME_LIFETIME));
-        writes.ended::<()>(&Err(anyhow!("a fault of one statement")), now);
+        writes.record::<()>(&Err(anyhow!("a fault of one statement")), now);
         assert_eq!(writes.check(), Ok(()));
-        writes.ended::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()), now);
+        writes.record::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()), now);
         assert_eq!(writes.check(), Err("the last write failed: the disk fails".to_owned()));
-        writes.ended(&Ok(()), now);
+        writes.record(&Ok(()), now);
         assert_eq!(writes.check(), Ok(()));
     }
 }

@@ -1,5 +1,5 @@
 //! The macro [`rows!`](crate::rows!), which generates the struct of a table, its statements, its parameters, its
-//! reader, and the columns to move from one definition.
+//! reader, and the columns to move from a single definition.
 
 use anyhow::{Result, bail};
 
@@ -57,9 +57,9 @@ pub trait Stored: Sized {
     }
 }
 
-/// Defines a struct for a table. Its fields are the columns that an insert sets, in their order, then those that
-/// `later` writes set. Columns that are not read are `beside`. A type of another crate is stored `as` another type. A
-/// row may be `checked by` a function that rejects contradicting columns.
+/// Defines a struct for a table. Its fields are the columns that an insert sets, in their order, then those that later
+/// writes set (`mutable`). Columns that are not read are `internal`. A type of another crate is stored `as` another
+/// type. A function after `validate` may reject rows with contradicting columns.
 ///
 /// ```
 /// use signpost_store::{Stored, rows};
@@ -70,9 +70,9 @@ pub trait Stored: Sized {
 ///     pub struct Thing in "things" by [id] {
 ///         pub id: i64,
 ///         pub name: String,
-///     } later {
+///     } mutable {
 ///         pub broken_at: Option<jiff::Timestamp>,
-///     } beside {
+///     } internal {
 ///         repairs: i64,
 ///     }
 /// }
@@ -87,16 +87,16 @@ macro_rules! rows {
         $(#[$meta:meta])*
         $vis:vis struct $name:ident in $table:literal by [$($key:ident),+ $(,)?] {
             $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $type:ty $(as $via:ty)?,)*
-        } $(later {
-            $($(#[$later_meta:meta])* $later_vis:vis $later:ident: $later_type:ty $(as $later_via:ty)?,)*
-        })? $(beside {
-            $($beside:ident: $beside_type:ty,)*
-        })? $(checked by $check:path)?
+        } $(mutable {
+            $($(#[$mutable_meta:meta])* $mutable_vis:vis $mutable:ident: $mutable_type:ty $(as $mutable_via:ty)?,)*
+        })? $(internal {
+            $($internal:ident: $internal_type:ty,)*
+        })? $(validate $check:path)?
     ) => {
         $(#[$meta])*
         $vis struct $name {
             $($(#[$field_meta])* $field_vis $field: $type,)*
-            $($($(#[$later_meta])* $later_vis $later: $later_type,)*)?
+            $($($(#[$mutable_meta])* $mutable_vis $mutable: $mutable_type,)*)?
         }
 
         const _: () = {
@@ -110,12 +110,12 @@ macro_rules! rows {
             ];
             const READ: &[Part] = &[
                 $((stringify!($field), RowField::<$type $(, $via)?>::COLUMNS),)*
-                $($((stringify!($later), RowField::<$later_type $(, $later_via)?>::COLUMNS),)*)?
+                $($((stringify!($mutable), RowField::<$mutable_type $(, $mutable_via)?>::COLUMNS),)*)?
             ];
             const ALL: &[Part] = &[
                 $((stringify!($field), RowField::<$type $(, $via)?>::COLUMNS),)*
-                $($((stringify!($later), RowField::<$later_type $(, $later_via)?>::COLUMNS),)*)?
-                $($((stringify!($beside), RowField::<$beside_type>::COLUMNS),)*)?
+                $($((stringify!($mutable), RowField::<$mutable_type $(, $mutable_via)?>::COLUMNS),)*)?
+                $($((stringify!($internal), RowField::<$internal_type>::COLUMNS),)*)?
             ];
             const FLAT: [Column; count(ALL)] = flat(ALL);
 
@@ -127,7 +127,7 @@ macro_rules! rows {
                 fn from_values(values: &mut Values) -> ::anyhow::Result<Self> {
                     let row = Self {
                         $($field: RowField::<$type $(, $via)?>::read(values)?,)*
-                        $($($later: RowField::<$later_type $(, $later_via)?>::read(values)?,)*)?
+                        $($($mutable: RowField::<$mutable_type $(, $mutable_via)?>::read(values)?,)*)?
                     };
                     $($check(&row)?;)?
                     Ok(row)
@@ -164,9 +164,9 @@ mod tests {
             owner: Owner,
             address: Option<std::net::IpAddr> as Option<Parsed<std::net::IpAddr>>,
             tags: Vec<String> as Json<Vec<String>>,
-        } later {
+        } mutable {
             broken_at: Option<jiff::Timestamp>,
-        } beside {
+        } internal {
             repairs: i64,
         }
     }

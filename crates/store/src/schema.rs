@@ -10,7 +10,7 @@ pub struct Schema {
     pub migrations: &'static [Migration],
     /// The tables of many rows, in the order of the move.
     pub tables: &'static [StoredTable],
-    /// The tables of one row, each with the column that is moved.
+    /// The single-row tables, each with the column that is moved.
     pub single_rows: &'static [(&'static str, &'static str)],
     /// Tables that are read far more often than they change, so that requests may use cached rows
     /// ([`Store::table_version`](crate::Store::table_version)).
@@ -34,12 +34,12 @@ pub struct Column {
     /// Its name.
     pub name: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// The type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// `TEXT`
     Text,
     /// `BIGINT`: an integer, a time or a boolean.

@@ -15,7 +15,7 @@ use crate::migrate::Migrated;
 use crate::readiness::LastWrite;
 use crate::row::{Row, Value};
 use crate::schema::Schema;
-use crate::step::{Step, WriteError, WriteOutcome, params, step};
+use crate::statement::{Statement, WriteError, WriteOutcome, params};
 use crate::watched::TableVersion;
 use crate::{backup, postgres, sqlite};
 
@@ -34,7 +34,7 @@ const MEASURING_TIME: Duration = Duration::from_secs(1);
 /// The latency of the database, as the best of a few measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLatency {
-    /// Latency of a read of one row.
+    /// Latency of a read of a single row.
     pub read: Duration,
     /// Latency of a write, until it is on disk.
     pub write: Duration,
@@ -61,8 +61,9 @@ impl Store {
     /// Opens the database, creates an embedded database if there is none, and runs the migrations.
     ///
     /// # Errors
-    /// If the URL is invalid, the database cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer));
-    /// with [`DatabaseNotReady`](crate::DatabaseNotReady) among the causes, if a later attempt may succeed.
+    /// If the URL is invalid, the database cannot be opened, or a newer program wrote it
+    /// ([`DatabaseTooNew`](crate::DatabaseTooNew)); with [`DatabaseNotReady`](crate::DatabaseNotReady) among the
+    /// causes, if a later attempt may succeed.
     pub fn open(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open)
     }
@@ -70,7 +71,7 @@ impl Store {
     /// Opens an existing database, and runs the migrations.
     ///
     /// # Errors
-    /// [`Missing`](crate::Missing) if there is no embedded database, or the errors of [`Store::open`].
+    /// [`DatabaseMissing`](crate::DatabaseMissing) if there is no embedded database, or the errors of [`Store::open`].
     pub fn open_existing(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open_existing)
     }
@@ -118,8 +119,8 @@ impl Store {
     /// [`Unavailable`](crate::Unavailable), or an error of the statement.
     pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
-            Engine::Postgres(postgres) => postgres.read(step(sql, params)).await,
+            Engine::Sqlite(sqlite) => sqlite.read(Statement::new(sql, params)).await,
+            Engine::Postgres(postgres) => postgres.read(Statement::new(sql, params)).await,
         }
     }
 
@@ -153,35 +154,35 @@ impl Store {
     /// # Errors
     /// The errors of [`Store::read`].
     pub async fn read_few_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
-        let step = step(sql, params);
+        let statement = Statement::new(sql, params);
         match &self.engine {
-            Engine::Sqlite(sqlite) => match sqlite.read_by_index(&step) {
+            Engine::Sqlite(sqlite) => match sqlite.read_by_index(&statement) {
                 Some(rows) => rows,
-                None => sqlite.read(step).await,
+                None => sqlite.read(statement).await,
             },
-            Engine::Postgres(postgres) => postgres.read(step).await,
+            Engine::Postgres(postgres) => postgres.read(statement).await,
         }
     }
 
-    /// Runs all steps or none. Returns when they are on disk.
+    /// Runs all statements or none. Returns when they are on disk.
     ///
     /// # Errors
     /// [`Unavailable`](crate::Unavailable), or an error of a statement; nothing was written then.
-    pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<WriteOutcome> {
+    pub async fn write(&self, statements: impl Into<Vec<Statement>>) -> Result<WriteOutcome> {
         let written = match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
-            Engine::Postgres(postgres) => postgres.write(steps.into()).await,
+            Engine::Sqlite(sqlite) => sqlite.write(statements.into()).await,
+            Engine::Postgres(postgres) => postgres.write(statements.into()).await,
         };
-        self.writes.ended(&written, Instant::now());
+        self.writes.record(&written, Instant::now());
         written
     }
 
-    /// Runs all steps or none. Returns when they are on disk.
+    /// Runs all statements or none. Returns when they are on disk.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] if a required step changed no row, or a failure of the database.
-    pub async fn commit(&self, steps: impl Into<Vec<Step>>) -> Result<(), WriteError> {
-        match self.write(steps).await? {
+    /// [`WriteError::Conflict`] if a required statement changed no row, or a failure of the database.
+    pub async fn commit(&self, statements: impl Into<Vec<Statement>>) -> Result<(), WriteError> {
+        match self.write(statements).await? {
             WriteOutcome::Committed(_) => Ok(()),
             WriteOutcome::Refused(_) => Err(WriteError::Conflict),
         }
@@ -191,7 +192,12 @@ impl Store {
     ///
     /// # Errors
     /// The errors of [`Store::read`].
-    pub async fn pick(&self, sqlite: &'static str, postgres: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+    pub async fn read_per_engine(
+        &self,
+        sqlite: &'static str,
+        postgres: &'static str,
+        params: Vec<Value>,
+    ) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(_) => self.read(sqlite, params).await,
             Engine::Postgres(_) => self.read(postgres, params).await,
@@ -205,11 +211,11 @@ impl Store {
     /// The errors of [`Store::write`]. If the connection is lost, rows may have been claimed without being returned.
     pub async fn claim(&self, sqlite: &'static str, postgres: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
-            Engine::Sqlite(engine) => match engine.write(vec![step(sqlite, params)]).await? {
+            Engine::Sqlite(engine) => match engine.write(vec![Statement::new(sqlite, params)]).await? {
                 WriteOutcome::Committed(rows) => Ok(rows),
                 WriteOutcome::Refused(_) => Ok(Vec::new()),
             },
-            Engine::Postgres(engine) => engine.read(step(postgres, params)).await,
+            Engine::Postgres(engine) => engine.read(Statement::new(postgres, params)).await,
         }
     }
 
@@ -223,8 +229,8 @@ impl Store {
     }
 
     /// Returns the version of the watched tables. Rows that are read afterwards may be cached with it, and used in
-    /// later writes with [`Step::if_unchanged`](crate::Step::if_unchanged), which are refused if any process may have
-    /// changed the tables since. `None` if the database notifies of changes instead ([`Store::changes`]).
+    /// later writes with [`Statement::if_unchanged`](crate::Statement::if_unchanged), which are refused if any process
+    /// may have changed the tables since. `None` if the database notifies of changes instead ([`Store::changes`]).
     #[must_use]
     pub fn table_version(&self) -> Option<TableVersion> {
         match &self.engine {
@@ -257,7 +263,7 @@ impl Store {
             self.read(READ, params![]).await?;
             latency.read = latency.read.min(read_start.elapsed());
             let write_start = Instant::now();
-            self.write([step(WRITE, params![now])]).await?;
+            self.write([Statement::new(WRITE, params![now])]).await?;
             latency.write = latency.write.min(write_start.elapsed());
             if start.elapsed() > MEASURING_TIME {
                 break;
@@ -272,7 +278,7 @@ impl Store {
     /// The errors of [`Store::read`].
     pub async fn read_clock(&self) -> Result<Option<Timestamp>> {
         let Engine::Postgres(postgres) = &self.engine else { return Ok(None) };
-        let rows = postgres.read(step(CLOCK, params![])).await?;
+        let rows = postgres.read(Statement::new(CLOCK, params![])).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(Timestamp::from_millisecond(row.int(0)?)?))
     }
@@ -297,11 +303,11 @@ impl Store {
         let read = read.map_err(|_| "the database does not respond".to_owned())?;
         read.map_err(|_| "the database cannot be read".to_owned())?;
         if !self.writes.is_fresh(Instant::now())
-            && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()
+            && let Ok(trying) = Arc::clone(&self.writes.probe_lock).try_lock_owned()
         {
             let store = self.clone();
             let attempt = tokio::spawn(async move {
-                drop(store.write([step(WRITE, params![now])]).await);
+                drop(store.write([Statement::new(WRITE, params![now])]).await);
                 drop(trying);
             });
             // A write that still waits in the queue, such as after a large import, has not failed.

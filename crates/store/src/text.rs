@@ -1,6 +1,6 @@
 //! Statements that are assembled at compile time.
 
-use crate::schema::{Column, Kind, StoredTable};
+use crate::schema::{Column, ColumnKind, StoredTable};
 
 /// Maximum length of a statement that `rows!` makes, in bytes.
 const MAX_LEN: usize = 1536;
@@ -59,8 +59,8 @@ impl SqlText {
         let mut at = 0;
         while at < count {
             let array = match table.columns[at].kind {
-                Kind::Text => "::TEXT[]",
-                Kind::Integer => "::BIGINT[]",
+                ColumnKind::Text => "::TEXT[]",
+                ColumnKind::Integer => "::BIGINT[]",
             };
             self = self.comma(at).push("$").number(at + 1).push(array);
             at += 1;

@@ -29,7 +29,7 @@ use std::fmt::Write as _;
 
 use spelling::Spelling;
 
-/// Returns the text on one line, without invisible characters.
+/// Returns the text on a single line, without invisible characters.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     rewritten(text, "", replacement)
@@ -46,7 +46,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 pub fn json(document: &str) -> Cow<'_, str> {
     rewritten(document, "\r\n\t", |letter, out| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
-            write!(out, "\\u{unit:04x}").expect("writing to a string does not fail");
+            write!(out, "\\u{unit:04x}").expect("writing to a String cannot fail");
         }
     })
 }
@@ -70,7 +70,7 @@ fn rewritten<'a>(text: &'a str, allowed: &str, replace: impl Fn(char, &mut Strin
     let first =
         bytes[plain..].iter().position(|byte| !matches!(byte, b' '..=b'~') && !allowed.as_bytes().contains(byte));
     let Some(first) = first else { return text.into() };
-    // Of the ASCII text before it, only the last character can affect its spelling.
+    // Only the last character of the ASCII text before it can affect its spelling.
     let start = (plain + first).saturating_sub(1);
     let mut spelling = Spelling::default();
     let mut out = None::<String>;

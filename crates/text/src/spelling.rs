@@ -22,7 +22,7 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Checks whether a character that is followed by `after` is visible or part of the spelling.
+    /// Returns true if a character that is followed by `after` is visible or part of the spelling.
     pub(crate) fn allows(&self, letter: char, after: &str) -> bool {
         if !is_hidden(letter) {
             return true;
@@ -50,13 +50,13 @@ impl Spelling {
     }
 }
 
-/// Checks for a control character or line break: it moves the text that follows it.
+/// Returns true for control characters and line breaks, which move the text that follows them.
 pub(crate) fn breaks_lines(letter: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(letter);
     matches!(category, GeneralCategory::Control | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator)
 }
 
-/// Checks for a character that is invisible by itself and is no space.
+/// Returns true for characters that are invisible by themselves, other than spaces.
 fn is_hidden(letter: char) -> bool {
     // Annotation marks are for programs; they are not default ignorable only so that they are not lost.
     breaks_lines(letter)
@@ -76,7 +76,7 @@ fn joins_forward(joining: JoiningType) -> bool {
     matches!(joining, JoiningType::LeftJoining | JoiningType::DualJoining)
 }
 
-/// Checks whether the next letter joins the previous letter; marks are ignored.
+/// Returns true if the next letter joins the previous letter; marks are ignored.
 fn joins_backward(after: &str) -> bool {
     let next = after.chars().find(|letter| joining(*letter) != JoiningType::Transparent || is_hidden(*letter));
     next.is_some_and(|letter| matches!(joining(letter), JoiningType::RightJoining | JoiningType::DualJoining))

@@ -1,4 +1,4 @@
-"""The tasks of sdk/README.md, in one file that is type-checked."""
+"""The tasks of sdk/README.md, so that they are type-checked."""
 
 import os
 import secrets

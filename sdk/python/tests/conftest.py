@@ -69,7 +69,7 @@ def first_match(lines: Any, pattern: str) -> str:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     program = os.environ.get("SIGNPOST", str(ROOT / "target/debug/signpost"))
-    assert Path(program).exists(), "build the program first, or say where it is: SIGNPOST=…"
+    assert Path(program).exists(), "build the program first, or set its path: SIGNPOST=…"
     folder = tmp_path_factory.mktemp("server")
     words = [program, "serve", "--listen", "127.0.0.1:0", "--data-dir", str(folder)]
     with subprocess.Popen(

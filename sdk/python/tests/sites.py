@@ -25,8 +25,8 @@ FOLDER = Path(__file__).parents[1]
 
 def free_port() -> int:
     """Returns an unused port."""
-    with socket.create_server(("localhost", 0)) as one:
-        return int(one.getsockname()[1])
+    with socket.create_server(("localhost", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 @contextmanager

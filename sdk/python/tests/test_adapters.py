@@ -81,7 +81,7 @@ def flask_app(login: Login[Any]) -> flask.Flask:
 
 
 def django_view(login: Login[Any], name: str) -> Callable[..., Any]:
-    found = next(one for one in signpost_sdk.django.urls(login) if one.name == f"signpost-{name}")
+    found = next(route for route in signpost_sdk.django.urls(login) if route.name == f"signpost-{name}")
     callback: Callable[..., Any] = found.callback
     return callback
 
@@ -95,9 +95,11 @@ async def ask(app: FastAPI, method: str, path: str, **options: Any) -> httpx2.Re
 def check_login(cookies: list[str]) -> None:
     """Checks the cookies of a return: the site's two, and the deleted state."""
     assert len(cookies) == 3
-    assert any(one.startswith("login=usr_1;") and "HttpOnly" in one for one in cookies)
-    assert any(one.startswith("other=1;") and "Max-Age=60" in one and "Path=/account" in one for one in cookies)
-    assert any(one.startswith("__Host-signpost-") and "Max-Age=0" in one and "Secure" in one for one in cookies)
+    assert any(cookie.startswith("login=usr_1;") and "HttpOnly" in cookie for cookie in cookies)
+    other = next(cookie for cookie in cookies if cookie.startswith("other=1;"))
+    assert "Max-Age=60" in other and "Path=/account" in other
+    deleted = next(cookie for cookie in cookies if cookie.startswith("__Host-signpost-"))
+    assert "Max-Age=0" in deleted and "Secure" in deleted
 
 
 def state(login: Login[Any]) -> str:
@@ -144,7 +146,7 @@ def test_django_names_an_unreadable_cookie() -> None:
 
 
 def test_django_exempts_only_posts_from_csrf() -> None:
-    exempt = {one.name: getattr(one.callback, "csrf_exempt", False) for one in signpost_sdk.django.urls(make())}
+    exempt = {route.name: getattr(route.callback, "csrf_exempt", False) for route in signpost_sdk.django.urls(make())}
     assert [name for name, is_exempt in exempt.items() if is_exempt] == ["signpost-events"]
 
 

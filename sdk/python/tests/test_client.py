@@ -231,7 +231,7 @@ def test_wait_polls_once_a_second_until_its_timeout() -> None:
     client = Signpost(KEY, transport=reply)
     client.core.monotonic, client.core.sleep = lambda: clock, sleep
     assert client.sessions.wait("sess_1", timeout=27.5).status == "pending"
-    # A reply comes early, but there is only one request per second.
+    # A reply comes early, but there is at most a single request per second.
     assert asked == [*(f"wait={min(25, 28 - at)}" for at in range(28)), "wait=0"] and set(pauses) == {0.75, 0.25}
     assert 27.5 <= clock < 28
     asked.clear()

@@ -102,9 +102,7 @@ async def perform(case: dict[str, Any], kind: str, port: int, waits: list[float]
     given = [arguments.pop(name) for name in ("id", "domain_id", "user", "credential") if is_own(case, name)]
     if case["call"] == "sessions.authenticate":
         given, arguments = [*given, arguments], {}
-    named = {
-        "".join(f"_{one.lower()}" if one.isupper() else one for one in name): value for name, value in arguments.items()
-    }
+    named = {"".join(f"_{c.lower()}" if c.isupper() else c for c in name): value for name, value in arguments.items()}
     try:
         if "async" in kind:
             own = httpx2.AsyncClient(verify=False) if "httpx" in kind else None

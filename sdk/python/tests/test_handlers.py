@@ -155,7 +155,7 @@ def test_wallet_handlers_work_in_flask_and_django() -> None:
         assert client.post("/signpost/wallet/login", json={}).status_code == 400
         assert client.post("/signpost/wallet/login", data=b" " * 65537).status_code == 413
         assert client.get("/signpost/poll?sid=sess_1").get_json() == {"status": "pending"}
-    views = {one.name: one.callback for one in signpost_sdk.django.urls(handlers)}
+    views = {route.name: route.callback for route in signpost_sdk.django.urls(handlers)}
     request = RequestFactory(enforce_csrf_checks=True).post("/signpost/wallet/login", b"{}", "application/json")
     assert views["signpost-wallet/login"](request).status_code == 400
     poll = views["signpost-poll"](RequestFactory().get("/signpost/poll", {"sid": "sess_1"}))
@@ -210,17 +210,17 @@ EVENT = Incoming("POST", "/signpost/events", "", adapters.SIGNED, adapters.BODY)
 
 def test_concurrent_delivery_is_deferred() -> None:
     acted: list[int] = []
-    meanwhile: list[Answer] = []
+    concurrent: list[Answer] = []
 
     def on_event(event: Event) -> None:
         acted.append(1)
         if len(acted) == 1:
-            meanwhile.append(given(login.handle(EVENT, None)))
+            concurrent.append(given(login.handle(EVENT, None)))
             raise RuntimeError("the database is away")
 
     login = adapters.make(on_event=on_event)
     assert given(login.handle(EVENT, None)).status == 500
-    assert meanwhile[0].status == 503 and ("Retry-After", "5") in meanwhile[0].headers
+    assert concurrent[0].status == 503 and ("Retry-After", "5") in concurrent[0].headers
     assert json.loads(given(login.handle(EVENT, None)).body) == {"status": "received"}
     assert json.loads(given(login.handle(EVENT, None)).body) == {"status": "received before"} and len(acted) == 2
 

@@ -175,4 +175,4 @@ def test_receiver_passes_the_vectors(case: dict[str, Any], is_async: bool) -> No
     if "retry_after" in expected:
         assert ("Retry-After", str(expected["retry_after"])) in answer.headers
     good = case["handler"] in ("login", "register") and expected["status"] == 200
-    assert not good or site.service.asked == ["/sessions/sess_0/authenticate"], "one request on the good path"
+    assert not good or site.service.asked == ["/sessions/sess_0/authenticate"], "a single request on success"

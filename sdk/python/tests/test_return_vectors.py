@@ -107,7 +107,10 @@ def test_return_passes_the_vectors(case: dict[str, Any], is_async: bool) -> None
     if completes := dict(case.get("completes", {})):
         asked = [("POST", f"/sessions/{completes.pop('id')}/complete", completes)]
     assert service.asked == asked
-    named = [{"user": one.user, "mode": one.mode, "next": one.next, "method": one.session.method} for one in signed_in]
+    named = [
+        {"user": login.user, "mode": login.mode, "next": login.next, "method": login.session.method}
+        for login in signed_in
+    ]
     assert named == ([case["signs_in"]] if "signs_in" in case else [])
 
 

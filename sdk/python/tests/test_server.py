@@ -32,7 +32,7 @@ def test_session_lifecycle(client: Signpost) -> None:
     assert client.sessions.wait(made.id, timeout=0).status == "pending"
     assert client.sessions.refresh(made.id).challenge != made.challenge
     assert client.sessions.qr_svg(made.id).startswith("<svg")
-    assert [one.id for one in client.sessions.all(domain="shop.example")] == [made.id]
+    assert [session.id for session in client.sessions.all(domain="shop.example")] == [made.id]
     client.sessions.cancel(made.id)
     assert client.sessions.wait(made.id).status == "cancelled"
     with pytest.raises(SignpostError) as caught:
@@ -69,7 +69,7 @@ def test_hosted_domain_has_users(server: Server, client: Signpost) -> None:
     user = client.users.update(made.id, user.id, name="Ada", groups=["staff"])
     assert (user.name, user.groups) == ("Ada", ("staff",))
     assert client.users.update(made.id, user.id, name=None).name is None
-    assert [one.id for one in client.users.all(made.id)] == [user.id]
+    assert [item.id for item in client.users.all(made.id)] == [user.id]
     with pytest.raises(SignpostError) as caught:
         client.users.delete_credential(made.id, user.id, user.credentials[0].id)
     assert caught.value.code == "last_credential"
@@ -116,7 +116,7 @@ def test_event_is_verified_by_both_libraries(client: Signpost) -> None:
     assert client.deliveries.get(delivery.id).body == event
     assert client.deliveries.retry(delivery.id).id == delivery.id
     assert client.deliveries.retry_all().retried == 0
-    assert delivery.id in [one.id for one in client.deliveries.all()]
+    assert delivery.id in [item.id for item in client.deliveries.all()]
 
 
 def test_missing_proof_lists_the_lookups(client: Signpost) -> None:
@@ -127,7 +127,7 @@ def test_missing_proof_lists_the_lookups(client: Signpost) -> None:
 
 
 def test_all_returns_every_page(client: Signpost) -> None:
-    names = {one.domain for one in client.domains.all()}
+    names = {domain.domain for domain in client.domains.all()}
     page = client.domains.list(limit=1)
     assert page.next_cursor and len(page.domains) == 1 and len(names) > 2
     second = client.domains.list(limit=1, cursor=page.next_cursor)
@@ -175,11 +175,11 @@ def test_concurrent_calls_share_a_loop(server: Server) -> None:
             await client.domains.create(domain="loop.example", webhook_url="https://loop.example/webhooks/login")
             made = await asyncio.gather(*(client.sessions.create(domain="loop.example") for _ in range(40)))
             # More waits than threads of a default pool: they must not delay the others.
-            waits = asyncio.gather(*(client.sessions.wait(one.id, timeout=20) for one in made[:20]))
-            await asyncio.gather(*(client.sessions.cancel(one.id) for one in made[:20]))
+            waits = asyncio.gather(*(client.sessions.wait(session.id, timeout=20) for session in made[:20]))
+            await asyncio.gather(*(client.sessions.cancel(session.id) for session in made[:20]))
             ended = await waits
-            assert {one.status for one in ended} == {"cancelled"}
-            return [one.id async for one in client.sessions.all(status="pending", domain="loop.example")]
+            assert {session.status for session in ended} == {"cancelled"}
+            return [session.id async for session in client.sessions.all(status="pending", domain="loop.example")]
 
     assert len(asyncio.run(ask())) == 20
 

@@ -74,9 +74,9 @@ def test_schema_differences_are_found(document: Any) -> None:
     members = schema["properties"]
     for name, change in {
         "a missing member": {"properties": members | {"later": {"type": "string"}}},
-        "a superfluous one": {"properties": {key: value for key, value in members.items() if key != "expires_at"}},
-        "one of another type": {"properties": members | {"expires_at": {"type": "integer"}}},
-        "one that is required": {"required": [*schema["required"], "expires_at"]},
+        "an extra field": {"properties": {key: value for key, value in members.items() if key != "expires_at"}},
+        "a field of another type": {"properties": members | {"expires_at": {"type": "integer"}}},
+        "a required field": {"required": [*schema["required"], "expires_at"]},
         "another word": {"properties": members | {"status": {"type": "string", "enum": ["pending", "later"]}}},
     }.items():
         assert problems(document, schema | change, replies.Session, "Session"), name
@@ -93,7 +93,7 @@ def problems(document: Any, schema: Any, reply: type[Reply], where: str) -> list
     for name in members.keys() & own.keys():
         kind, member = hints[own[name].name], own[name]
         if get_origin(kind) in (Union, types.UnionType):
-            kind = next(one for one in get_args(kind) if one is not types.NoneType)
+            kind = next(argument for argument in get_args(kind) if argument is not types.NoneType)
         optional = member.default is not dataclasses.MISSING or member.default_factory is not dataclasses.MISSING
         # A sender that implements only the specification sends no device.
         if optional == (name in schema.get("required", [])) and f"{where}.{name}" != "EventData.device_info":
@@ -131,7 +131,7 @@ def flat(document: Any, schema: Any) -> dict[str, Any]:
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     merged: dict[str, Any] = {"properties": {}, "required": []}
-    for part in [*(flat(document, one) for one in schema.get("allOf", [])), schema]:
+    for part in [*(flat(document, item) for item in schema.get("allOf", [])), schema]:
         merged["properties"] |= part.get("properties", {})
         merged["required"] = [*merged["required"], *part.get("required", [])]
         merged |= {name: value for name, value in part.items() if name not in ("properties", "required", "allOf")}

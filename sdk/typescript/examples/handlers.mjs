@@ -49,7 +49,7 @@ createServer((request, response) => wallets(request, response, async (error) => 
     if (error) throw error;
     if (pathname === '/') await showCode('login', searchParams.get('return_url'), response);
     else if (pathname === '/register') await showCode('register', searchParams.get('return_url'), response);
-    else if (pathname === '/account') response.end(user ? `You are ${user.name}.` : 'Nobody is logged in.');
+    else if (pathname === '/account') response.end(user ? `You are ${user.name}.` : 'You are not logged in.');
     else response.writeHead(404).end();
   } catch (fault) {
     console.error(fault);

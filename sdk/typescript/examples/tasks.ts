@@ -1,4 +1,4 @@
-// The tasks of sdk/README.md, in one file that is compiled.
+// The tasks of sdk/README.md, so that they are compiled.
 import { Signpost, SignpostError, webhooks } from '@signpost/sdk';
 import { loginHandlers, siteCookie } from '@signpost/sdk/login';
 

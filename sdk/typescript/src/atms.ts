@@ -192,7 +192,7 @@ export class Atms {
     }
     const { isError, content, structuredContent } = reply.result ?? {};
     if (isError) throw new SignpostError('tool_error', content?.[0]?.text ?? 'the tool failed', { status: 200 });
-    if (!structuredContent) throw new SignpostError('invalid_response', 'the tool gave no structured content', { status: 200 });
+    if (!structuredContent) throw new SignpostError('invalid_response', 'the tool returned no structured content', { status: 200 });
     return structuredContent as T;
   }
 }

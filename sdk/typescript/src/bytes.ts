@@ -1,4 +1,4 @@
-// Text encodings of bytes, and HMAC in one call: not part of WebCrypto.
+// Text encodings of bytes, and HMAC in a single call: not part of WebCrypto.
 const encoder = new TextEncoder();
 
 /** @internal */

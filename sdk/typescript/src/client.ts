@@ -5,7 +5,7 @@ import type * as t from './wire.js';
 import { webhooks } from './webhooks.js';
 
 /**
- * A client of the API of a Signpost server, for one API key. It has no connections and no state: one is enough per program.
+ * A client of the API of a Signpost server, for one API key. It has no connections and no state: create a single client per program.
  *
  * ```ts
  * const signpost = new Signpost(process.env.SIGNPOST_KEY, { baseUrl: 'https://login.example.com/v1' });
@@ -281,7 +281,7 @@ async function* everything<L extends { next_cursor?: string }, T>(
     const page = await list({ limit: 100, ...(cursor !== undefined && { cursor }) });
     yield* items(page);
     const next = page.next_cursor ?? undefined;
-    if (next !== undefined && next === cursor) throw new SignpostError('invalid_response', 'the service gave the same page twice');
+    if (next !== undefined && next === cursor) throw new SignpostError('invalid_response', 'the service returned the same page twice');
     cursor = next;
   } while (cursor !== undefined);
 }

@@ -7,7 +7,7 @@ const MAX_SEEN = 10_000;
 
 /**
  * A record of the processed events. A shared store, such as a table, serves several processes. Two of them may still process
- * one event concurrently: if that matters, process and record the event in one transaction, in `onEvent`.
+ * an event concurrently: if that matters, process and record the event in one transaction, in `onEvent`.
  */
 export interface SeenEvents {
   /** Returns whether an event with this ID was processed. */

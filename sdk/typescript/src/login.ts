@@ -39,7 +39,7 @@ export interface LoginOptions extends EventOptions {
   signIn(login: Login, request: Request): SetCookies | Promise<SetCookies>;
   /**
    * Returns the ID (`usr_…`) of the logged-in user. With it, `<path>/link` adds another key to the user's account. It is
-   * called again when the browser returns: a link completes only if the user who started it is still logged in.
+   * called again when the browser returns: a link completes only if its user is still logged in.
    */
   currentUser?: ((request: Request) => string | null | undefined | Promise<string | null | undefined>) | undefined;
   /** The target of the browser, with `login_error` in the query, if the login failed. Default: `/`. */
@@ -78,7 +78,7 @@ interface State {
   secret: string;
   mode: Mode;
   next: string;
-  /** The user who started a link. Undefined for other modes. */
+  /** The user of a link. Undefined for other modes. */
   user: string | undefined;
 }
 
@@ -95,7 +95,7 @@ class LoginFlow {
   constructor(signpost: Signpost, options: LoginOptions) {
     const { cookieSecret, failedPath = '/', clock = {} } = options;
     if (typeof cookieSecret !== 'string' || [...cookieSecret].length < 32) {
-      throw invalidArgument('cookieSecret has 32 characters or more; make one with: openssl rand -hex 32');
+      throw invalidArgument('cookieSecret needs 32 characters or more; create it with: openssl rand -hex 32');
     }
     if (!options.domain) throw invalidArgument('domain is missing: the hosted domain that people log in to');
     if (!isLocalPath(failedPath) || failedPath.includes('#')) {
@@ -116,14 +116,14 @@ class LoginFlow {
     const route = this.#site.route(request) ?? '';
     const method = route === '/events' ? 'POST' : 'GET';
     if (!/^\/(?:login|register|link|return|events)$/.test(route)) return undefined;
-    if (request.method !== method) return reply(405, { error: `this address takes ${method}` }, { allow: method });
+    if (request.method !== method) return reply(405, { error: `this path requires ${method}` }, { allow: method });
     if (route === '/events') return this.events.receive(request);
     return route === '/return' ? this.finish(request) : this.start(request, route.slice(1) as Mode);
   }
 
   async start(request: Request, mode: Mode): Promise<Response> {
     const user = mode === 'link' ? ((await this.#options.currentUser?.(request)) ?? undefined) : undefined;
-    if (mode === 'link' && !user) return reply(404, { error: 'nobody is logged in here' });
+    if (mode === 'link' && !user) return reply(404, { error: 'a key can only be added while a user is logged in' });
     const secret = toBase64Url(this.#randomBytes());
     const session = await this.#signpost.sessions.create({
       domain: this.#options.domain,
@@ -134,7 +134,7 @@ class LoginFlow {
       ...(user && { user }),
     });
     const page: unknown = session.page_url;
-    if (!isWebAddress(page)) throw new SignpostError('invalid_response', 'the service gave no page for the login');
+    if (!isWebAddress(page)) throw new SignpostError('invalid_response', 'the service returned no login page');
     const [next, ...others] = new URL(request.url).searchParams.getAll('next');
     const state = { secret, mode, next: readNext(others.length > 0 ? '/' : next), user };
     const cookies = [await this.#stateCookie(session.id, state), ...this.#oldStates(request)];

@@ -61,7 +61,7 @@ export interface SiteCookie {
  */
 export function siteCookie(site: string, name: string, maxAge: number): SiteCookie {
   const origin = new Site(site);
-  if (!/^[\w.-]+$/.test(name)) throw invalidArgument('the name of a cookie has letters, digits, and the characters . _ - alone');
+  if (!/^[\w.-]+$/.test(name)) throw invalidArgument('the name of a cookie may contain only letters, digits, and the characters . _ -');
   return {
     set(value) {
       if (!/^[\w.~%!#$&'()*+/:<=>?@[\]^`{|}-]*$/.test(value)) throw invalidArgument('the value of a cookie has no spaces, quotes, commas, semicolons or backslashes');

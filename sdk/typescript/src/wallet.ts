@@ -20,7 +20,7 @@ const DEVICE_LIMITS = { platform: 32, version: 64, device_id: 128 };
 export interface CodeStore {
   get(key: string): string | null | undefined | Promise<string | null | undefined>;
   set(key: string, value: string, seconds: number): unknown;
-  /** Deletes a key and returns whether it existed. Of concurrent calls, only one returns true. */
+  /** Deletes a key and returns whether it existed. Only one of several concurrent calls returns true. */
   remove(key: string): boolean | Promise<boolean>;
 }
 
@@ -153,7 +153,7 @@ class WalletFlow<User> {
     const route = this.#site.route(request) ?? '';
     const method = route === '/poll' ? 'GET' : 'POST';
     if (!/^\/(?:wallet\/login|wallet\/register|poll|events)$/.test(route)) return undefined;
-    if (request.method !== method) return reply(405, { error: `this address takes ${method}` }, { allow: method });
+    if (request.method !== method) return reply(405, { error: `this path requires ${method}` }, { allow: method });
     if (route === '/events') return this.#events.receive(request);
     try {
       return await (route === '/poll' ? this.#poll(request) : this.#post(request, route === '/wallet/register' ? 'register' : 'login'));
@@ -260,7 +260,7 @@ function refuse(error: unknown): never {
 }
 
 function readAnswer(body: Record<string, unknown> | undefined): Answer {
-  const wrong = (what: string) => new Refusal(400, `${what}: public_key, signature and challenge are texts, timestamp is an integer of Unix seconds`);
+  const wrong = (what: string) => new Refusal(400, `${what}: public_key, signature and challenge are strings, timestamp is an integer of Unix seconds`);
   if (!body) throw wrong('the body is not a JSON object');
   const { public_key, signature, challenge, timestamp, device_info = null, confirm_code = null } = body;
   for (const [name, value] of Object.entries({ public_key, signature, challenge })) {

@@ -48,10 +48,10 @@ export function parsedBody(): SignpostError {
 export function readSecrets(secret: string | readonly string[]): string[] {
   const secrets = typeof secret === 'string' ? [secret] : [...secret];
   if (secrets.length === 0) throw new SignpostError('invalid_secret', 'no webhook secret was given');
-  for (const one of secrets) {
-    const length = typeof one === 'string' && one.startsWith('whsec_') ? (fromBase64(one.slice(6))?.length ?? 0) : 0;
+  for (const text of secrets) {
+    const length = typeof text === 'string' && text.startsWith('whsec_') ? (fromBase64(text.slice(6))?.length ?? 0) : 0;
     if (length >= 24 && length <= 64) continue;
-    const space = typeof one === 'string' && one !== one.trim() ? '; this one begins or ends with a space or a line break' : '';
+    const space = typeof text === 'string' && text !== text.trim() ? '; the given secret begins or ends with a space or a line break' : '';
     throw new SignpostError('invalid_secret', `a webhook secret is whsec_ and base64, as the domain's registration showed it${space}`);
   }
   return secrets;

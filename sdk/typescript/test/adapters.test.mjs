@@ -72,7 +72,7 @@ test('Express: handlers work below a path, with other routes and cookies', async
   const origin = await listen(t, application(set, ['/auth', login], [express.json()], (request, response) => response.json([request.path, request.body ?? null])));
   const reply = await fetch(`${origin}/auth/wallet/login?next=/a`, { redirect: 'manual' });
   assert.deepEqual([reply.status, reply.headers.get('location')], [303, 'https://login.example/login/sess_1']);
-  assert.deepEqual(reply.headers.getSetCookie().map((one) => one.split('=')[0].slice(0, 9)), ['before', 'signpost-']);
+  assert.deepEqual(reply.headers.getSetCookie().map((cookie) => cookie.split('=')[0].slice(0, 9)), ['before', 'signpost-']);
   assert.deepEqual(await post(origin, '/auth/wallet/elsewhere', '{"a":1}'), [200, '["/auth/wallet/elsewhere",{"a":1}]']);
   assert.deepEqual(await post(origin, '/auth/wallet/login', '{"a":1}').then(([status]) => status), 405);
 });

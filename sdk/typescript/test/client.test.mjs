@@ -34,7 +34,7 @@ function run(signpost, call, args) {
   const method = signpost[group][NAMES[call] ?? name].bind(signpost[group]);
   if (call === 'atms.get') return method(atm_id);
   if (group === 'atms') return method(args);
-  const ids = [id, domain_id, ...(group === 'users' ? [user] : []), credential].filter((one) => one !== undefined);
+  const ids = [id, domain_id, ...(group === 'users' ? [user] : []), credential].filter((id) => id !== undefined);
   if (call === 'sessions.create') return method({ ...rest, ...(user && { user }) }, { idempotencyKey: idempotency_key });
   if (wait !== undefined) return method(...ids, { wait });
   if (timeout !== undefined) return method(...ids, { timeout });
@@ -53,7 +53,7 @@ const sorted = (path) => {
   return url.pathname + url.search;
 };
 
-function checkRequests(want, seen, one) {
+function checkRequests(want, seen, vector) {
   assert.deepEqual(seen.map(({ method, path }) => [method, sorted(path)]), want.map(({ method, path }) => [method, sorted(path)]));
   for (const [at, { body, has = [], lacks = [], headers = {}, path }] of want.entries()) {
     const got = seen[at];
@@ -64,7 +64,7 @@ function checkRequests(want, seen, one) {
     for (const name of lacks) assert.equal(got.headers[name], undefined, name);
     for (const [name, value] of Object.entries(headers)) assert.equal(got.headers[name], value);
   }
-  if (one.same_idempotency_key) {
+  if (vector.same_idempotency_key) {
     const keys = new Set(seen.map((request) => request.headers['idempotency-key']));
     assert.ok(keys.size === 1 && !keys.has(undefined) && !keys.has(''), [...keys].join());
   }
@@ -82,21 +82,21 @@ function checkError(error, want) {
   assert.ok(!inspect(error, { depth: 9 }).includes(key) && !JSON.stringify(error).includes(key), 'the key shows');
 }
 
-for (const one of cases) {
-  test(one.name, async () => {
+for (const vector of cases) {
+  test(vector.name, async () => {
     const waits = [];
-    const now = one.now === undefined ? {} : { now: () => Date.parse(one.now) };
+    const now = vector.now === undefined ? {} : { now: () => Date.parse(vector.now) };
     const clock = { ...now, sleep: async (seconds) => waits.push(seconds * 1000), pause: async () => undefined };
-    const base = `http://127.0.0.1:${ports[one.name]}`;
-    const signpost = new Signpost(key, { baseUrl: `${base}/sandbox/v1/`, clock, ...one.options });
-    const result = await run(signpost, one.call, one.arguments).catch((error) => error);
-    if (one.error) checkError(result, one.error);
-    else if ('result' in one) assert.deepEqual(one.result === null ? undefined : stripped(result, one.result), one.result ?? undefined);
-    else if (one.result_has) assert.deepEqual({ ...result, ...one.result_has }, result);
-    checkRequests(one.requests, await (await fetch(`${base}/seen`)).json(), one);
-    if (!one.waits) return;
-    assert.equal(waits.length, one.waits.length, `waited ${waits}`);
-    one.waits.forEach(([from, to], at) => assert.ok(waits[at] >= from && waits[at] <= to, `waited ${waits}`));
+    const base = `http://127.0.0.1:${ports[vector.name]}`;
+    const signpost = new Signpost(key, { baseUrl: `${base}/sandbox/v1/`, clock, ...vector.options });
+    const result = await run(signpost, vector.call, vector.arguments).catch((error) => error);
+    if (vector.error) checkError(result, vector.error);
+    else if ('result' in vector) assert.deepEqual(vector.result === null ? undefined : stripped(result, vector.result), vector.result ?? undefined);
+    else if (vector.result_has) assert.deepEqual({ ...result, ...vector.result_has }, result);
+    checkRequests(vector.requests, await (await fetch(`${base}/seen`)).json(), vector);
+    if (!vector.waits) return;
+    assert.equal(waits.length, vector.waits.length, `waited ${waits}`);
+    vector.waits.forEach(([from, to], at) => assert.ok(waits[at] >= from && waits[at] <= to, `waited ${waits}`));
   });
 }
 
@@ -111,7 +111,7 @@ function stripped(got, want) {
 
 test('a key with a line break is rejected without being printed', async () => {
   const signpost = new Signpost('svc_test_secret\nsecond', { fetch: () => assert.fail('sent') });
-  const error = await signpost.domains.list().catch((one) => one);
+  const error = await signpost.domains.list().catch((error) => error);
   assert.equal(error.code, 'invalid_argument');
   assert.doesNotMatch(inspect(error, { depth: 9 }), /secret/);
   assert.doesNotMatch(inspect(signpost, { depth: 9, showHidden: true }) + JSON.stringify(signpost), /secret/);
@@ -135,7 +135,7 @@ test('a missing reply is a time-out, and is retried', async () => {
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
   const signpost = new Signpost('k', { fetch: never, timeout: 0.02, retries: 1, clock: { sleep: async () => undefined } });
-  const error = await signpost.domains.list().catch((one) => one);
+  const error = await signpost.domains.list().catch((error) => error);
   assert.deepEqual([error.code, error.status, sent], ['timeout', undefined, 2]);
 });
 
@@ -179,7 +179,7 @@ test('a reply of more than 4 MiB is not read to its end', async () => {
   const part = new TextEncoder().encode(' '.repeat(1 << 20));
   let parts = 0;
   const body = new ReadableStream({ pull: (stream) => ((parts += 1), stream.enqueue(part), parts === 100 && stream.close()) });
-  const error = await new Signpost('k', { fetch: async () => new Response(body) }).domains.list().catch((one) => one);
+  const error = await new Signpost('k', { fetch: async () => new Response(body) }).domains.list().catch((error) => error);
   assert.deepEqual([error.code, error.status], ['invalid_response', 200]);
   assert.ok(parts < 8, String(parts));
 });

@@ -18,7 +18,7 @@ async function open(t, file, env = {}, domain = 'localhost') {
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const signpost = new Signpost(server.key, { baseUrl: server.api });
-  for await (const one of signpost.domains.all()) await signpost.domains.delete(one.id);
+  for await (const domain of signpost.domains.all()) await signpost.domains.delete(domain.id);
   const { id, webhook_secret } = await signpost.domains.create({ domain, webhook_url: `${origin}/signpost/wallet/login` });
   await signpost.domains.update(id, { handler: 'hosted', event_url: `${origin}/signpost/events` });
   const settings = { API: server.api, KEY: server.key, PORT: String(port), SITE: origin, COOKIE_SECRET: '', WEBHOOK_SECRET: webhook_secret, ...env };
@@ -29,7 +29,7 @@ async function open(t, file, env = {}, domain = 'localhost') {
 }
 
 for (const file of ['express.mjs', 'fastify.mjs', 'hono.mjs']) {
-  test(`${file}: an account, a second login, and nobody by another's code`, async (t) => {
+  test(`${file}: an account, a second login, and a rejected foreign code`, async (t) => {
     const { origin, signpost, id, lines } = await open(t, file);
     const person = new Person(server);
     const back = await person.answer(await person.open(`${origin}/signpost/register?next=/%3Ffrom=login`));
@@ -37,14 +37,14 @@ for (const file of ['express.mjs', 'fastify.mjs', 'hono.mjs']) {
     assert.equal(page.url, `${origin}/?from=login`);
     const user = /<b id="user">(usr_\w+)<\/b>/.exec(page.text)[1];
     assert.equal((await lines.next()).value, `register of ${user}`);
-    assert.deepEqual((await signpost.users.list(id)).users.map((one) => one.id), [user]);
+    assert.deepEqual((await signpost.users.list(id)).users.map((item) => item.id), [user]);
     // The address a second time, and in another browser.
     assert.match((await person.open(back)).url, /\/\?login_error=other_browser$/);
     const again = await person.answer(await person.open(`${origin}/signpost/login`));
     const stranger = await new Person(server).open(again);
     assert.match(stranger.url, /\/\?login_error=other_browser$/);
     assert.ok(!stranger.text.includes(user));
-    const before = person.open(`${origin}/`).then((one) => one.cookies.get('site_login'));
+    const before = person.open(`${origin}/`).then((page) => page.cookies.get('site_login'));
     const old = await before;
     const home = await person.open(again);
     assert.ok(home.text.includes(user));
@@ -98,7 +98,7 @@ test('handlers.mjs: the conformance kit finds no errors', async (t) => {
   const { stdout, stderr } = await promisify(execFile)(SIGNPOST, args).catch((error) => error);
   assert.ok(stdout, stderr);
   const { holds, broken, not_tested, checks } = JSON.parse(stdout);
-  const wrong = checks.filter((one) => one.verdict !== 'holds');
+  const wrong = checks.filter((check) => check.verdict !== 'holds');
   assert.deepEqual([broken, not_tested], [0, 0], JSON.stringify(wrong, null, 1));
   t.diagnostic(`${holds} rules hold`);
   assert.equal(holds, 50);

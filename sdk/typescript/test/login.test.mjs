@@ -6,13 +6,13 @@ import { isLocalPath, loginHandlers, siteCookie } from '@signpost/sdk/login';
 import { said, service, vectors } from './vectors.mjs';
 
 const { cookie_secret, starts, returns, refused_options } = vectors('return');
-const optionsOf = (one, more) => ({
-  domain: one.domain, site: one.site, path: one.path, cookieSecret: cookie_secret, failedPath: one.failed_path,
-  signIn: () => undefined, currentUser: () => one.current_user,
-  clock: { now: () => one.now * 1000, randomBytes: () => new Uint8Array(Buffer.from(one.random ?? '', 'hex')) }, ...more,
+const optionsOf = (vector, more) => ({
+  domain: vector.domain, site: vector.site, path: vector.path, cookieSecret: cookie_secret, failedPath: vector.failed_path,
+  signIn: () => undefined, currentUser: () => vector.current_user,
+  clock: { now: () => vector.now * 1000, randomBytes: () => new Uint8Array(Buffer.from(vector.random ?? '', 'hex')) }, ...more,
 });
-const requestOf = (one, route) =>
-  new Request(`${one.site}${one.path}/${route}${one.query && `?${one.query}`}`, { headers: one.cookies ? { cookie: one.cookies } : {} });
+const requestOf = (vector, route) =>
+  new Request(`${vector.site}${vector.path}/${route}${vector.query && `?${vector.query}`}`, { headers: vector.cookies ? { cookie: vector.cookies } : {} });
 
 function check(reply, { status, location, set_cookie }) {
   const got = [reply.status, reply.headers.get('location') ?? undefined, reply.headers.getSetCookie()];
@@ -20,35 +20,35 @@ function check(reply, { status, location, set_cookie }) {
   assert.equal(reply.headers.get('cache-control'), 'no-store');
 }
 
-for (const one of starts) {
-  test(`start: ${one.name}`, async () => {
+for (const vector of starts) {
+  test(`start: ${vector.name}`, async () => {
     const sent = [];
     const fetch = service((method, path, body) => {
       sent.push([method, path, body]);
-      return said(201, { status: 'pending', challenge: '', qr_data: '', expires_at: '', created_at: '', ...one.created });
+      return said(201, { status: 'pending', challenge: '', qr_data: '', expires_at: '', created_at: '', ...vector.created });
     });
-    const done = loginHandlers(new Signpost('k', { fetch }), optionsOf(one)).handle(requestOf(one, one.mode));
-    if (one.expect.throws) await assert.rejects(done, one.expect.throws);
-    else check(await done, one.expect);
-    assert.deepEqual(sent, one.session ? [['POST', '/sessions', one.session]] : []);
+    const done = loginHandlers(new Signpost('k', { fetch }), optionsOf(vector)).handle(requestOf(vector, vector.mode));
+    if (vector.expect.throws) await assert.rejects(done, vector.expect.throws);
+    else check(await done, vector.expect);
+    assert.deepEqual(sent, vector.session ? [['POST', '/sessions', vector.session]] : []);
   });
 }
 
-for (const one of returns) {
-  test(`return: ${one.name}`, async () => {
+for (const vector of returns) {
+  test(`return: ${vector.name}`, async () => {
     const [sent, logins] = [[], []];
     const fetch = service((method, path, body) => {
       sent.push({ id: decodeURIComponent(path.split('/')[2]), ...body });
       assert.deepEqual([method, path.split('/')[3]], ['POST', 'complete']);
-      return said(one.reply.status, one.reply.json);
+      return said(vector.reply.status, vector.reply.json);
     });
     const signIn = ({ user, mode, next, session }) => void logins.push({ user, mode, next, method: session.method });
     const signpost = new Signpost('k', { fetch, retries: 0 });
-    const done = loginHandlers(signpost, optionsOf(one, { signIn })).handle(requestOf(one, 'return'));
-    if (one.expect.throws) await assert.rejects(done, one.expect.throws);
-    else check(await done, one.expect);
-    assert.deepEqual(sent, one.completes ? [one.completes] : []);
-    assert.deepEqual(logins, one.signs_in ? [one.signs_in] : []);
+    const done = loginHandlers(signpost, optionsOf(vector, { signIn })).handle(requestOf(vector, 'return'));
+    if (vector.expect.throws) await assert.rejects(done, vector.expect.throws);
+    else check(await done, vector.expect);
+    assert.deepEqual(sent, vector.completes ? [vector.completes] : []);
+    assert.deepEqual(logins, vector.signs_in ? [vector.signs_in] : []);
   });
 }
 
@@ -63,12 +63,12 @@ for (const { name, ...wrong } of refused_options) {
 }
 
 test('signIn sets its headers in each form', async () => {
-  const one = returns.find((some) => some.signs_in);
-  const fetch = async () => said(200, one.reply.json);
+  const vector = returns.find((some) => some.signs_in);
+  const fetch = async () => said(200, vector.reply.json);
   for (const set of [['a=1', 'b=2'], { cookies: ['a=1', 'b=2'] }]) {
-    const login = loginHandlers(new Signpost('k', { fetch }), optionsOf(one, { signIn: async () => set }));
-    const reply = await login.finish(requestOf(one, 'return'));
-    assert.deepEqual(reply.headers.getSetCookie(), [...one.expect.set_cookie, 'a=1', 'b=2']);
+    const login = loginHandlers(new Signpost('k', { fetch }), optionsOf(vector, { signIn: async () => set }));
+    const reply = await login.finish(requestOf(vector, 'return'));
+    assert.deepEqual(reply.headers.getSetCookie(), [...vector.expect.set_cookie, 'a=1', 'b=2']);
   }
 });
 
@@ -97,8 +97,8 @@ test('local paths stay on the site', () => {
 });
 
 test('the page URL is a web address, and is escaped', async () => {
-  const one = starts.find((some) => some.expect.location);
-  const start = (page_url) => loginHandlers(new Signpost('k', { fetch: async () => said(201, { id: 'sess_1', page_url }) }), optionsOf(one)).start(requestOf(one, 'login'));
+  const vector = starts.find((some) => some.expect.location);
+  const start = (page_url) => loginHandlers(new Signpost('k', { fetch: async () => said(201, { id: 'sess_1', page_url }) }), optionsOf(vector)).start(requestOf(vector, 'login'));
   for (const wrong of [undefined, null, 5, {}, 'https://', 'data:text/html,', 'https://a.example/ b', 'https://a.example/\u0085']) {
     await assert.rejects(start(wrong), { code: 'invalid_response' }, String(wrong));
   }
@@ -108,23 +108,23 @@ test('the page URL is a web address, and is escaped', async () => {
 });
 
 test('a browser waits only a few seconds for the service', async () => {
-  const one = starts.find((some) => some.expect.location);
+  const vector = starts.find((some) => some.expect.location);
   for (const [after, calls, waits] of [['3', 3, [3, 3]], ['4', 1, []]]) {
     let asked = 0;
     const slept = [];
     const fetch = async () => ((asked += 1), said(503, { error: { code: 'unavailable', message: 'no', details: {} } }, { 'retry-after': after }));
     const signpost = new Signpost('k', { fetch, clock: { random: () => 0, sleep: async (seconds) => void slept.push(seconds) } });
-    await assert.rejects(loginHandlers(signpost, optionsOf(one)).start(requestOf(one, 'login')), { status: 503 });
+    await assert.rejects(loginHandlers(signpost, optionsOf(vector)).start(requestOf(vector, 'login')), { status: 503 });
     assert.deepEqual([asked, slept], [calls, waits]);
   }
 });
 
 test('two codes, and an unauthenticated session, are rejected', async () => {
-  const one = returns.find((some) => some.signs_in);
-  const signIn = () => assert.fail('somebody was logged in');
-  for (const [query, json] of [[`${one.query}&code=other`, one.reply.json], [one.query, { ...one.reply.json, status: 'pending' }], [one.query, { ...one.reply.json, user: { id: 5 } }]]) {
-    const login = loginHandlers(new Signpost('k', { fetch: async () => said(200, json) }), optionsOf(one, { signIn }));
-    const reply = await login.handle(requestOf({ ...one, query }, 'return'));
+  const vector = returns.find((some) => some.signs_in);
+  const signIn = () => assert.fail('a user was logged in');
+  for (const [query, json] of [[`${vector.query}&code=other`, vector.reply.json], [vector.query, { ...vector.reply.json, status: 'pending' }], [vector.query, { ...vector.reply.json, user: { id: 5 } }]]) {
+    const login = loginHandlers(new Signpost('k', { fetch: async () => said(200, json) }), optionsOf(vector, { signIn }));
+    const reply = await login.handle(requestOf({ ...vector, query }, 'return'));
     assert.match(reply.headers.get('location'), /login_error=refused$/);
   }
 });

@@ -14,7 +14,7 @@ async function open(t, name) {
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const signpost = new Signpost(server.key, { baseUrl: server.api });
-  for await (const one of signpost.domains.all()) await signpost.domains.delete(one.id);
+  for await (const domain of signpost.domains.all()) await signpost.domains.delete(domain.id);
   const { id, webhook_secret } = await signpost.domains.create({ domain: 'localhost', webhook_url: `${origin}/` });
   await signpost.domains.update(id, { handler: 'hosted', event_url: `${origin}/signpost/events` });
   const env = { ...process.env, API: server.api, KEY: server.key, PORT: String(port), WEBHOOK_SECRET: webhook_secret };

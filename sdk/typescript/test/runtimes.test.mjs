@@ -1,4 +1,4 @@
-// One program in Node, Bun, Deno, and workerd, the runtime of Cloudflare Workers.
+// A program in Node, Bun, Deno, and workerd, the runtime of Cloudflare Workers.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

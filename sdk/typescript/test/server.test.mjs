@@ -25,7 +25,7 @@ test('domains are created, changed, listed and deleted', async () => {
   await signpost.domains.update(made.id, { event_url: null });
   assert.deepEqual(await signpost.domains.get(made.id), rest);
   const names = [];
-  for await (const one of signpost.domains.all()) names.push(one.domain);
+  for await (const domain of signpost.domains.all()) names.push(domain.domain);
   assert.deepEqual(names, ['localhost', 'shop.example']);
   assert.equal((await signpost.domains.list({ limit: 1 })).domains.length, 1);
   await assert.rejects(signpost.domains.create({ domain: 'shop.example', webhook_url: 'http://localhost:9/wallet' }), (error) => {
@@ -80,7 +80,7 @@ test('cancelled and unknown sessions are reported', async () => {
   const answer = { public_key: '02', signature: '30', challenge: 'svc:', timestamp: 1 };
   await assert.rejects(signpost.sessions.authenticate('sess_x', answer), { code: 'session_not_found' });
   const cancelled = [];
-  for await (const one of signpost.sessions.all({ status: 'cancelled' })) cancelled.push(one.id);
+  for await (const session of signpost.sessions.all({ status: 'cancelled' })) cancelled.push(session.id);
   assert.ok(cancelled.includes(id));
 });
 
@@ -91,7 +91,7 @@ test('an unknown key is rejected', async () => {
 test('deliveries are listed, read and retried', async () => {
   const sent = await signpost.domains.sendTestEvent(domain.id);
   assert.equal((await signpost.deliveries.get(sent.id)).body?.event, 'test');
-  assert.ok((await signpost.deliveries.list({ limit: 100 })).deliveries.some((one) => one.id === sent.id));
+  assert.ok((await signpost.deliveries.list({ limit: 100 })).deliveries.some((delivery) => delivery.id === sent.id));
   assert.equal((await signpost.deliveries.retry(sent.id)).id, sent.id);
   assert.equal(typeof (await signpost.deliveries.retryAll()).retried, 'number');
   await assert.rejects(signpost.deliveries.get('evt_x'), { code: 'not_found' });
@@ -109,9 +109,9 @@ test('verify returns the results of the vectors', async () => {
 test('verify accepts a Lightning signature over the challenge', async () => {
   const { signed } = vectors('lnurl');
   assert.ok(signed.length > 0);
-  for (const one of signed) {
-    const { valid } = await signpost.verify({ public_key: one.public_key, signature: one.signature, message: one.challenge });
-    assert.ok(valid, one.challenge);
+  for (const answer of signed) {
+    const { valid } = await signpost.verify({ public_key: answer.public_key, signature: answer.signature, message: answer.challenge });
+    assert.ok(valid, answer.challenge);
   }
 });
 

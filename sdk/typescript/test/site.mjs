@@ -75,7 +75,7 @@ export function visit(url, { method, headers }) {
       reply.on('data', (chunk) => chunks.push(chunk));
       reply.on('end', () => {
         const fields = new Headers();
-        for (const [name, value] of Object.entries(reply.headersDistinct)) for (const one of value) fields.append(name, one);
+        for (const [name, value] of Object.entries(reply.headersDistinct)) for (const item of value) fields.append(name, item);
         resolve(new Response(reply.statusCode === 204 ? null : Buffer.concat(chunks), { status: reply.statusCode, headers: fields }));
       });
     });

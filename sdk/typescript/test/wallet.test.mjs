@@ -37,9 +37,9 @@ class Codes extends Map {
 /** Returns a site with the stored state of a case. */
 async function siteOf({ sessions = [], users = [], codes = [], completed = [], seen = [], secrets, fails, bind_poll, busy }) {
   const store = new Codes();
-  const shown = sessions.concat(codes).map((one, at) => ({
-    id: one.sid ?? `sess_${at}`, challenge: one.challenge ?? `svc:login:example.com:1:${'A'.repeat(22)}`, qr_data: 'svc://auth?v=1', status: 'pending',
-    created_at: '', expires_at: new Date((now + (one.state === 'expired' ? -1 : 300)) * 1000).toISOString(),
+  const shown = sessions.concat(codes).map((item, at) => ({
+    id: item.sid ?? `sess_${at}`, challenge: item.challenge ?? `svc:login:example.com:1:${'A'.repeat(22)}`, qr_data: 'svc://auth?v=1', status: 'pending',
+    created_at: '', expires_at: new Date((now + (item.state === 'expired' ? -1 : 300)) * 1000).toISOString(),
   }));
   const known = new Map(users.map((key) => [key, { key }]));
   const seenEvents = new Set(seen);
@@ -59,15 +59,15 @@ async function siteOf({ sessions = [], users = [], codes = [], completed = [], s
     const calm = walletHandlers(new Signpost('k', { fetch: play({}, [shown[0]]) }), { domain: 'example.com', site: origin, codes: store, clock: { now: () => now * 1000 } });
     return calm.showCode({ mode, next });
   };
-  for (const one of sessions) {
-    const { sid } = await open(one.challenge.split(':')[1]);
-    if (one.state === 'answered') store.remove(`challenge:${one.challenge}`);
+  for (const item of sessions) {
+    const { sid } = await open(item.challenge.split(':')[1]);
+    if (item.state === 'answered') store.remove(`challenge:${item.challenge}`);
     assert.ok(sid);
   }
-  for (const one of codes) {
-    const { sid, cookie } = await open('login', one.return_url);
+  for (const item of codes) {
+    const { sid, cookie } = await open('login', item.return_url);
     cookies[sid] = cookie.split(';')[0];
-    if (one.state !== 'authenticated') continue;
+    if (item.state !== 'authenticated') continue;
     const key = `02${'ab'.repeat(32)}`;
     known.set(key, { key });
     store.set(`code:${sid}`, JSON.stringify({ ...JSON.parse(store.get(`code:${sid}`)), key }));
@@ -90,28 +90,28 @@ function requestOf({ handler, request }, cookies) {
   return new Request(`${origin}/signpost/${path}`, { method: 'POST', headers, body: text ?? JSON.stringify(body) });
 }
 
-for (const one of cases) {
-  const skip = one.held.allowed_sources && 'the addresses that events may come from are for the proxy in front to limit';
-  test(`${one.handler}: ${one.name}`, { skip }, async () => {
-    const { site, cookies } = await siteOf(one.held);
-    const reply = await site.handle(requestOf(one, cookies));
+for (const vector of cases) {
+  const skip = vector.held.allowed_sources && 'the addresses that events may come from are for the proxy in front to limit';
+  test(`${vector.handler}: ${vector.name}`, { skip }, async () => {
+    const { site, cookies } = await siteOf(vector.held);
+    const reply = await site.handle(requestOf(vector, cookies));
     const body = await reply.json();
-    if (one.handler === 'classify') {
+    if (vector.handler === 'classify') {
       // The request is handled as an answer: its challenge is unknown here.
       const post = { 404: 'answer', 200: 'event', 401: undefined }[reply.status];
-      assert.equal(post, one.expect.body.post, `${reply.status} ${JSON.stringify(body)}`);
+      assert.equal(post, vector.expect.body.post, `${reply.status} ${JSON.stringify(body)}`);
       return;
     }
-    assert.equal(reply.status, one.expect.status, JSON.stringify(body));
-    const want = Object.fromEntries(Object.entries(one.expect.body).map(([name, value]) => [name, value === '<text>' ? body[name] || assert.fail(name) : value]));
+    assert.equal(reply.status, vector.expect.status, JSON.stringify(body));
+    const want = Object.fromEntries(Object.entries(vector.expect.body).map(([name, value]) => [name, value === '<text>' ? body[name] || assert.fail(name) : value]));
     assert.deepEqual(body, want);
-    if ('logs_in' in one.expect) assert.equal(reply.headers.getSetCookie().length > 0, one.expect.logs_in);
-    if ('retry_after' in one.expect) assert.equal(reply.headers.get('retry-after'), String(one.expect.retry_after));
+    if ('logs_in' in vector.expect) assert.equal(reply.headers.getSetCookie().length > 0, vector.expect.logs_in);
+    if ('retry_after' in vector.expect) assert.equal(reply.headers.get('retry-after'), String(vector.expect.retry_after));
   });
 }
 
-const answers = cases.find((one) => one.name === 'a known user logs in');
-const registration = cases.find((one) => one.name === 'a new user registers');
+const answers = cases.find((vector) => vector.name === 'a known user logs in');
+const registration = cases.find((vector) => vector.name === 'a new user registers');
 
 test('an answer needs one request, and a repeated answer none', async () => {
   const { site } = await siteOf(answers.held);
@@ -120,7 +120,7 @@ test('an answer needs one request, and a repeated answer none', async () => {
 });
 
 test('of two concurrent polls one logs in', async () => {
-  const poll = cases.find((one) => one.name === 'the browser that was shown the code is logged in');
+  const poll = cases.find((vector) => vector.name === 'the browser that was shown the code is logged in');
   const { site, cookies } = await siteOf(poll.held);
   const replies = await Promise.all([1, 2].map(() => site.handle(requestOf(poll, cookies))));
   assert.deepEqual(replies.map((reply) => reply.headers.getSetCookie().length).sort(), [0, 1]);
@@ -191,7 +191,7 @@ test('a user may be any value but null', async () => {
 });
 
 test('a signature by another key is 406, with or without a user', async () => {
-  const signedByAnother = cases.find((one) => one.name === 'signed by another key').request;
+  const signedByAnother = cases.find((vector) => vector.name === 'signed by another key').request;
   const { site } = await siteOf({ ...answers.held, users: [] });
   assert.equal((await site.handle(requestOf({ handler: 'login', request: signedByAnother }, {}))).status, 406);
   const body = { ...registration.request.body, signature: signedByAnother.body.signature };
@@ -210,7 +210,7 @@ test('a rate limit is reported to the wallet at once', async () => {
   assert.equal(asked, 1);
 });
 
-const polled = cases.find((one) => one.name === 'the browser that was shown the code is logged in');
+const polled = cases.find((vector) => vector.name === 'the browser that was shown the code is logged in');
 
 test('a partial or empty cookie is rejected', async () => {
   const { site, cookies } = await siteOf(polled.held);

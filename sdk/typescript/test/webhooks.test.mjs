@@ -20,28 +20,28 @@ async function verdict(body, headers, secret, now) {
   return code === 'event' || code === 'invalid_event';
 }
 
-for (const one of made) {
-  test(`made: ${one.name}`, async () => {
-    assert.ok(await verdict(one.body, headersOf(one), one.secret, one.timestamp * 1000));
-    assert.ok(await verdict(Buffer.from(one.body), new Headers(headersOf(one)), [one.secret], one.timestamp * 1000));
-    const checked = new Webhook(one.secret);
+for (const vector of made) {
+  test(`made: ${vector.name}`, async () => {
+    assert.ok(await verdict(vector.body, headersOf(vector), vector.secret, vector.timestamp * 1000));
+    assert.ok(await verdict(Buffer.from(vector.body), new Headers(headersOf(vector)), [vector.secret], vector.timestamp * 1000));
+    const checked = new Webhook(vector.secret);
     // The other verifier has no injectable clock: it signs the text instead.
-    assert.equal(checked.sign(one.id, new Date(one.timestamp * 1000), one.body), one.webhook_signature);
+    assert.equal(checked.sign(vector.id, new Date(vector.timestamp * 1000), vector.body), vector.webhook_signature);
   });
 }
 
-for (const one of x_svc_signature) {
-  test(`X-Svc-Signature: ${one.name}`, async () => {
-    assert.equal(await verdict(one.body, { 'X-Svc-Signature': one.header }, one.secret, 0), one.valid);
+for (const vector of x_svc_signature) {
+  test(`X-Svc-Signature: ${vector.name}`, async () => {
+    assert.equal(await verdict(vector.body, { 'X-Svc-Signature': vector.header }, vector.secret, 0), vector.valid);
   });
 }
 
-for (const one of webhook_signature) {
-  test(`webhook-signature: ${one.name}`, async () => {
-    const key = await crypto.subtle.importKey('raw', Buffer.from(one.secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-    const own = Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from(one.body))).toString('hex');
-    const headers = { 'x-svc-signature': own, 'webhook-id': one.id, 'webhook-timestamp': String(one.timestamp), 'webhook-signature': one.header };
-    assert.equal(await verdict(one.body, headers, one.secret, one.timestamp * 1000), one.valid);
+for (const vector of webhook_signature) {
+  test(`webhook-signature: ${vector.name}`, async () => {
+    const key = await crypto.subtle.importKey('raw', Buffer.from(vector.secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+    const own = Buffer.from(await crypto.subtle.sign('HMAC', key, Buffer.from(vector.body))).toString('hex');
+    const headers = { 'x-svc-signature': own, 'webhook-id': vector.id, 'webhook-timestamp': String(vector.timestamp), 'webhook-signature': vector.header };
+    assert.equal(await verdict(vector.body, headers, vector.secret, vector.timestamp * 1000), vector.valid);
   });
 }
 
@@ -56,35 +56,35 @@ test('the vectors have an event', () => assert.ok(event));
 
 const { verify, endpoint } = vectors('events');
 
-for (const one of verify) {
-  test(`verify: ${one.name}`, async () => {
-    const body = 'parsed' in one ? one.parsed : one.body;
-    const plain = !/[^\x00-\xff]/.test(JSON.stringify(one.headers));
-    for (const headers of [one.headers, ...(plain ? [new Headers(one.headers)] : [])]) {
-      const got = await webhooks.verify(body, headers, one.secrets, { now: one.now * 1000 }).catch((error) => error);
-      if (one.event) {
-        assert.deepEqual(got, one.event);
+for (const vector of verify) {
+  test(`verify: ${vector.name}`, async () => {
+    const body = 'parsed' in vector ? vector.parsed : vector.body;
+    const plain = !/[^\x00-\xff]/.test(JSON.stringify(vector.headers));
+    for (const headers of [vector.headers, ...(plain ? [new Headers(vector.headers)] : [])]) {
+      const got = await webhooks.verify(body, headers, vector.secrets, { now: vector.now * 1000 }).catch((error) => error);
+      if (vector.event) {
+        assert.deepEqual(got, vector.event);
         continue;
       }
-      assert.equal(got.code, one.error.code, String(got));
-      if (one.error.reason) assert.equal(got.details.reason, one.error.reason);
-      for (const secret of one.secrets) assert.ok(secret.length < 10 || !got.message.includes(secret));
+      assert.equal(got.code, vector.error.code, String(got));
+      if (vector.error.reason) assert.equal(got.details.reason, vector.error.reason);
+      for (const secret of vector.secrets) assert.ok(secret.length < 10 || !got.message.includes(secret));
     }
   });
 }
 
-for (const one of endpoint) {
-  test(`endpoint: ${one.name}`, async () => {
+for (const vector of endpoint) {
+  test(`endpoint: ${vector.name}`, async () => {
     let [acts, fails] = [0, false];
     const onEvent = () => {
       acts += 1;
       if (fails) throw new Error('the site fails');
     };
     const login = loginHandlers(new Signpost('k'), {
-      domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), webhookSecrets: one.secrets,
-      onEvent, onError: () => undefined, signIn: () => [], clock: { now: () => one.now * 1000 },
+      domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), webhookSecrets: vector.secrets,
+      onEvent, onError: () => undefined, signIn: () => [], clock: { now: () => vector.now * 1000 },
     });
-    for (const step of one.steps) {
+    for (const step of vector.steps) {
       [acts, fails] = [0, step.fails ?? false];
       const body = step.body ?? 'x'.repeat(step.length ?? 0);
       const request = new Request('http://localhost:1/signpost/events', { method: 'POST', headers: step.headers, body });

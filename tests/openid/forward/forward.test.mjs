@@ -48,13 +48,13 @@ for (const kind of PROXIES) {
           ['GET', upgrade, false],
         ]) {
           const reply = await send('/a', { method, headers, body: method === 'POST' ? 'x' : undefined });
-          const told = `${method} ${JSON.stringify(headers)}: ${reply.status} ${reply.headers.location} ${proxy.said}`;
+          const details = `${method} ${JSON.stringify(headers)}: ${reply.status} ${reply.headers.location} ${proxy.output}`;
           if (sent) {
-            assert.ok([302, 303].includes(reply.status), told);
-            assert.match(reply.headers.location, start, told);
+            assert.ok([302, 303].includes(reply.status), details);
+            assert.match(reply.headers.location, start, details);
           } else {
-            assert.equal(reply.status, 401, told);
-            assert.equal(reply.headers.location, undefined, told);
+            assert.equal(reply.status, 401, details);
+            assert.equal(reply.headers.location, undefined, details);
           }
         }
       });
@@ -71,7 +71,7 @@ for (const kind of PROXIES) {
           '/.signpost/../secret',
           '/.signpost/..%2fsecret',
           '/.signpost%2f..%2fsecret',
-          '/.signpost/question',
+          '/.signpost/auth',
           '/.signpost',
           '/.SIGNPOST/../secret',
           '/x/.signpost/start',
@@ -103,9 +103,9 @@ for (const kind of PROXIES) {
       const path = '/a%2Fb/..%2Fc?to=%2F&x=1';
       const page = await elsewhere.open(`${origin()}${path}`);
       assert.equal(page.status, 200, page.text);
-      const told = JSON.parse(page.text);
-      assert.equal(told.url, path);
-      const cookie = told.headers.find(([name]) => name.toLowerCase() === 'cookie')[1];
+      const received = JSON.parse(page.text);
+      assert.equal(received.url, path);
+      const cookie = received.headers.find(([name]) => name.toLowerCase() === 'cookie')[1];
       const lies = Object.fromEntries(SPELLINGS.map((name) => [name, 'admin']));
       const expected = {
         'remote-user': known.preferred_username,

@@ -74,7 +74,7 @@ test('a live tenant logs in over https with host-only cookies', { timeout }, asy
   const person = await someone();
   const page = await person.open(`${site.origin}/login`);
   const sub = greeting(page);
-  assert.ok(sub, `${page.status} ${page.url} ${page.text} ${site.said}`);
+  assert.ok(sub, `${page.status} ${page.url} ${page.text} ${site.output}`);
   assert.ok(person.met.includes('consent'), String(person.met));
   assert.ok(site.client.issuer.startsWith(`https://localhost:${ports.login}/dom_`), site.client.issuer);
   const cookies = await person.cookies(`https://localhost:${ports.login}/`);
@@ -102,11 +102,11 @@ test('forward auth over https uses a host-only cookie', { timeout }, async () =>
   await server.ask('PATCH', `/domains/${id}/users/${sub}`, { groups: ['staff'] }, { environment: 'live' });
   const page = await person.open(`${origin}/a?b=c`);
   assert.equal(page.status, 200, page.text);
-  const told = JSON.parse(page.text);
-  assert.equal(told.url, '/a?b=c');
-  const remote = Object.fromEntries(told.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  const received = JSON.parse(page.text);
+  assert.equal(received.url, '/a?b=c');
+  const remote = Object.fromEntries(received.headers.map(([name, value]) => [name.toLowerCase(), value]));
   assert.deepEqual([remote['remote-sub'], remote['remote-groups']], [sub, 'staff']);
-  assert.equal(told.headers.filter(([name]) => /^remote[-_]/i.test(name)).length, REMOTE.length);
+  assert.equal(received.headers.filter(([name]) => /^remote[-_]/i.test(name)).length, REMOTE.length);
   const cookies = await person.cookies(`${origin}/`);
   for (const name of ['__Host-signpost_app', '__Host-signpost_state']) {
     const cookie = cookies.find(({ key }) => key === name);

@@ -89,7 +89,7 @@ const caddy = ({ name, path }) => ({
 export const PROXIES = [nginx, ...CADDIES.map(caddy)];
 
 export class Proxy {
-  said = '';
+  output = '';
 
   /** Starts a proxy on a port; `configure` gets the client. */
   static async start(proxy, port, { client, signpost, application }) {
@@ -105,9 +105,9 @@ export class Proxy {
     const env = { ...process.env, HOME: started.folder, XDG_DATA_HOME: started.folder, XDG_CONFIG_HOME: started.folder };
     started.child = spawn(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [started.child.stdout, started.child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => (started.said += text));
+      stream.setEncoding('utf8').on('data', (text) => (started.output += text));
     }
-    await listens(port, started.child, () => started.said);
+    await listens(port, started.child, () => started.output);
     return started;
   }
 

@@ -9,7 +9,7 @@ serve(({ issuer, client_id, client_secret, configuration, origin }) => {
   const config = {
     basePath: configuration ? '/api/auth' : '/auth',
     trustHost: true,
-    secret: 'a secret of the tests alone, 32 long',
+    secret: 'a secret for tests only, 32 letters',
     providers: configuration ? printed(configuration).providers : [
       {
         id: 'signpost',
@@ -58,7 +58,7 @@ serve(({ issuer, client_id, client_secret, configuration, origin }) => {
   };
 });
 
-/** Parses the command's output, which is for Next.js: its environment is in comments, its module exports one value. */
+/** Parses the command's output, which is for Next.js: its environment is in comments, its module exports a single value. */
 function printed(text) {
   const env = Object.fromEntries([...text.matchAll(/^\/\/ +(AUTH_\w+)="(.*)"$/gm)].map(([, name, value]) => [name, value]));
   const body = text.replace(/^import .*$/m, '').replace(/^export const .* = NextAuth\(/m, 'return (');

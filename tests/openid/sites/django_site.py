@@ -13,7 +13,7 @@ def settle(client: dict, origin: str) -> None:
     folder = tempfile.mkdtemp()
     document = requests.get(f'{client["issuer"]}/.well-known/openid-configuration', timeout=30).json()
     settings.configure(
-        SECRET_KEY='a secret of the tests alone',
+        SECRET_KEY='a secret for tests only',
         ALLOWED_HOSTS=['127.0.0.1'],
         ROOT_URLCONF='django_urls',
         INSTALLED_APPS=['django.contrib.auth', 'django.contrib.contenttypes', 'django.contrib.sessions', 'mozilla_django_oidc'],

@@ -12,7 +12,7 @@ from serving import serve
 
 def open_site(client: dict, origin: str) -> Flask:
     app = Flask(__name__)
-    app.secret_key = 'a secret of the tests alone'
+    app.secret_key = 'a secret for tests only'
     signpost = OAuth(app).register(
         'signpost',
         client_id=client['client_id'],

@@ -169,7 +169,7 @@ func (site *site) exchange(ctx context.Context, code string, asked begun) (*user
 	if err := idToken.VerifyAccessToken(accessToken); err != nil {
 		return nil, err
 	}
-	claims, told := map[string]interface{}{}, map[string]interface{}{}
+	claims, userinfo := map[string]interface{}{}, map[string]interface{}{}
 	if err := idToken.Claims(&claims); err != nil {
 		return nil, err
 	}
@@ -177,15 +177,15 @@ func (site *site) exchange(ctx context.Context, code string, asked begun) (*user
 	if err != nil {
 		return nil, err
 	}
-	if err := info.Claims(&told); err != nil {
+	if err := info.Claims(&userinfo); err != nil {
 		return nil, err
 	}
-	claims["userinfo"] = told
+	claims["userinfo"] = userinfo
 	return &user{claims: claims, token: token, idToken: raw}, nil
 }
 
-// whoever returns the user of a cookie.
-func (site *site) whoever(request *http.Request) *user {
+// userOf returns the user of a cookie.
+func (site *site) userOf(request *http.Request) *user {
 	cookie, err := request.Cookie("site")
 	if err != nil {
 		return nil
@@ -196,7 +196,7 @@ func (site *site) whoever(request *http.Request) *user {
 }
 
 func (site *site) home(writer http.ResponseWriter, request *http.Request) error {
-	user := site.whoever(request)
+	user := site.userOf(request)
 	if user == nil {
 		http.Error(writer, "nobody", http.StatusUnauthorized)
 		return nil
@@ -205,7 +205,7 @@ func (site *site) home(writer http.ResponseWriter, request *http.Request) error 
 }
 
 func (site *site) refresh(writer http.ResponseWriter, request *http.Request) error {
-	user := site.whoever(request)
+	user := site.userOf(request)
 	if user == nil {
 		return errors.New("nobody")
 	}
@@ -224,7 +224,7 @@ func (site *site) refresh(writer http.ResponseWriter, request *http.Request) err
 }
 
 func (site *site) logout(writer http.ResponseWriter, request *http.Request) error {
-	user := site.whoever(request)
+	user := site.userOf(request)
 	if user == nil {
 		return errors.New("nobody")
 	}

@@ -18,9 +18,9 @@ export async function serve(open) {
     response.setHeader('set-cookie', `site=${id}; Path=/; HttpOnly; SameSite=Lax`);
     try {
       const route = routes[url.pathname] ?? routes['*'];
-      const said = await route(url, sessions.get(id), request, response);
-      if (said instanceof URL) response.writeHead(303, { location: said.href }).end();
-      else if (!response.writableEnded) answer(response, said);
+      const result = await route(url, sessions.get(id), request, response);
+      if (result instanceof URL) response.writeHead(303, { location: result.href }).end();
+      else if (!response.writableEnded) answer(response, result);
     } catch (error) {
       response.writeHead(400, { 'content-type': 'text/plain' }).end(inspect(error));
     }
@@ -38,6 +38,6 @@ export async function serve(open) {
 }
 
 /** Sends JSON, or null and 401 if no user is logged in. */
-function answer(response, said) {
-  response.writeHead(said ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(said ?? null));
+function answer(response, result) {
+  response.writeHead(result ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(result ?? null));
 }

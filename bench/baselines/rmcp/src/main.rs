@@ -1,4 +1,4 @@
-//! The official Rust SDK serving one tool that returns what it was started with: `rmcp-baseline '{"atms":[]}'`.
+//! The official Rust SDK serving a tool that returns the text of the command line: `rmcp-baseline '{"atms":[]}'`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ async fn main() {
     let found = std::env::args().nth(1).expect("what to return, as JSON");
     let stub = Stub(Arc::new(serde_json::from_str(&found).expect("JSON")));
     let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
-    let service = StreamableHttpService::new(move || Ok(stub.clone()), Arc::new(LocalSessionManager::default()), config);
+    let service =
+        StreamableHttpService::new(move || Ok(stub.clone()), Arc::new(LocalSessionManager::default()), config);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     println!("http://{}/mcp", listener.local_addr().expect("an address"));
     let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));

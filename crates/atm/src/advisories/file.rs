@@ -23,12 +23,12 @@ pub struct FileRows {
     /// The valid rows.
     pub rows: Vec<Advisory>,
     /// The other rows.
-    pub bad: Vec<BadRow>,
+    pub bad: Vec<InvalidRow>,
 }
 
 /// A row that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BadRow {
+pub struct InvalidRow {
     /// The line of the error, or else of the beginning of the row; from 1.
     pub line: usize,
     /// The error.
@@ -38,7 +38,7 @@ pub struct BadRow {
 /// A file of advisories that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {reason}")]
-pub struct BadAdvisories {
+pub struct InvalidAdvisories {
     file: String,
     reason: String,
 }
@@ -59,13 +59,13 @@ pub fn embedded() -> Vec<Advisory> {
 pub fn read_rows(text: &str) -> FileRows {
     if text.len() > MAX_FILE_BYTES {
         let reason = format!("the file is larger than {MAX_FILE_BYTES} bytes");
-        return FileRows { rows: Vec::new(), bad: vec![BadRow { line: 1, reason }] };
+        return FileRows { rows: Vec::new(), bad: vec![InvalidRow { line: 1, reason }] };
     }
     let document = match DeTable::parse(text) {
         Ok(document) => document.into_inner(),
         Err(error) => {
             let start = error.span().map_or(0, |span| span.start);
-            return FileRows { rows: Vec::new(), bad: vec![BadRow::at(text, start, error.message())] };
+            return FileRows { rows: Vec::new(), bad: vec![InvalidRow::at(text, start, error.message())] };
         }
     };
     let mut found = FileRows::default();
@@ -74,7 +74,7 @@ pub fn read_rows(text: &str) -> FileRows {
             ("advisory", DeValue::Array(items)) => found.add_all(text, items),
             (name, _) => {
                 let reason = format!("'{name}' is not known; a file holds [[advisory]] rows and nothing else");
-                found.bad.push(BadRow::at(text, key.span().start, &reason));
+                found.bad.push(InvalidRow::at(text, key.span().start, &reason));
             }
         }
     }
@@ -86,22 +86,22 @@ impl FileRows {
         for item in items {
             let start = item.span().start;
             if self.rows.len() >= MAX_ROWS {
-                self.bad.push(BadRow::at(text, start, &format!("there are more than {MAX_ROWS} rows")));
+                self.bad.push(InvalidRow::at(text, start, &format!("there are more than {MAX_ROWS} rows")));
                 return;
             }
             let fields = match RowFields::deserialize(ValueDeserializer::from(item)) {
                 Ok(fields) => fields,
                 Err(error) => {
                     let start = error.span().map_or(start, |span| span.start);
-                    self.bad.push(BadRow::at(text, start, error.message()));
+                    self.bad.push(InvalidRow::at(text, start, error.message()));
                     continue;
                 }
             };
             match fields.check() {
-                Err(reason) => self.bad.push(BadRow::at(text, start, &reason)),
+                Err(reason) => self.bad.push(InvalidRow::at(text, start, &reason)),
                 Ok(row) if self.rows.iter().any(|known| known.id == row.id) => {
                     let reason = format!("{}: another row above has this id", row.id);
-                    self.bad.push(BadRow::at(text, start, &reason));
+                    self.bad.push(InvalidRow::at(text, start, &reason));
                 }
                 Ok(row) => self.rows.push(row),
             }
@@ -112,24 +112,24 @@ impl FileRows {
     ///
     /// # Errors
     /// If a row is not valid.
-    pub fn all_or_none(self, file: &str) -> Result<Advisories, BadAdvisories> {
+    pub fn merge_valid(self, file: &str) -> Result<Advisories, InvalidAdvisories> {
         let Some(first) = self.bad.first() else { return Ok(Advisories::merged(self.rows)) };
         let reason = match self.bad.len() - 1 {
             0 => first.to_string(),
             others => format!("{first}; {others} more ('signpost advisories check' lists all)"),
         };
-        Err(BadAdvisories { file: file.to_owned(), reason })
+        Err(InvalidAdvisories { file: file.to_owned(), reason })
     }
 }
 
-impl BadAdvisories {
+impl InvalidAdvisories {
     /// Creates the error for a file that cannot be read at all.
-    pub(super) fn unreadable(file: &str, why: &impl fmt::Display) -> Self {
-        Self { file: file.to_owned(), reason: format!("cannot read the advisories: {why}") }
+    pub(super) fn unreadable(file: &str, error: &impl fmt::Display) -> Self {
+        Self { file: file.to_owned(), reason: format!("cannot read the advisories: {error}") }
     }
 }
 
-impl BadRow {
+impl InvalidRow {
     /// Creates the error for a position in the text of a file, in bytes.
     fn at(text: &str, at: usize, reason: &str) -> Self {
         let line = 1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count();
@@ -137,7 +137,7 @@ impl BadRow {
     }
 }
 
-impl fmt::Display for BadRow {
+impl fmt::Display for InvalidRow {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "line {}: {}", self.line, self.reason)
     }
@@ -166,7 +166,7 @@ checked = 2026-11-22
 
     /// Returns the fault in the only row of a file.
     #[track_caller]
-    fn parse_fault(text: &str) -> BadRow {
+    fn parse_fault(text: &str) -> InvalidRow {
         let FileRows { rows, mut bad } = read_rows(text);
         assert!(rows.is_empty() && bad.len() == 1, "{rows:?} {bad:?}");
         bad.remove(0)
@@ -177,7 +177,7 @@ checked = 2026-11-22
         let rows = embedded();
         assert!(rows.iter().any(|row| row.kind == AdvisoryKind::Ban && row.status == AdvisoryStatus::InForce));
         let is_long = |row: &&Advisory| row.text.split_whitespace().count() > 35;
-        assert_eq!(rows.iter().find(is_long), None, "people read two of them, and one line more");
+        assert_eq!(rows.iter().find(is_long), None, "the length of a row");
         let is_news_alone = |row: &&Advisory| row.is_ban() && row.source.class == SourceClass::News;
         assert_eq!(rows.iter().find(is_news_alone), None, "a ban changes a status: it needs the law's own text");
     }
@@ -224,11 +224,11 @@ checked = 2026-11-22
 
     #[test]
     fn invalid_row_is_rejected_with_its_line() {
-        for (what, instead, line, told) in WRONG {
+        for (what, instead, line, expected) in WRONG {
             assert!(ROW.contains(what), "{what}");
             let bad = parse_fault(&ROW.replace(what, instead));
             assert_eq!(bad.line, line, "{what} → {instead}: {bad}");
-            assert!(bad.reason.contains(told), "{what} → {instead}: {bad}");
+            assert!(bad.reason.contains(expected), "{what} → {instead}: {bad}");
         }
         let long = format!("\"{}\"", "word ".repeat(MAX_WORDS + 1));
         assert!(parse_fault(&ROW.replace("\"No machines.\"", &long)).reason.contains("61 words"));
@@ -247,9 +247,9 @@ checked = 2026-11-22
     fn every_invalid_row_and_duplicate_id_is_reported() {
         let FileRows { rows, bad } = read_rows(&[ROW, ROW, &ROW.replace("\"ban\"", "\"no\"")].concat());
         assert_eq!(rows.len(), 1);
-        let told: Vec<_> = bad.iter().map(ToString::to_string).collect();
-        assert!(told[0].starts_with("line 12: x: another row") && told[1].starts_with("line 24: "), "{told:?}");
-        let refused = read_rows(&ROW.repeat(3)).all_or_none("my.toml").unwrap_err().to_string();
+        let errors: Vec<_> = bad.iter().map(ToString::to_string).collect();
+        assert!(errors[0].starts_with("line 12: x: another row") && errors[1].starts_with("line 24: "), "{errors:?}");
+        let refused = read_rows(&ROW.repeat(3)).merge_valid("my.toml").unwrap_err().to_string();
         assert!(refused.starts_with("my.toml: line 12: ") && refused.contains("1 more"), "{refused}");
     }
 

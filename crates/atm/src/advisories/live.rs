@@ -1,4 +1,4 @@
-//! The advisories of this installation: embedded ones, and the operator's file.
+//! The advisories of this installation: the embedded advisories, and the operator's file.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Advisories;
-use super::file::{BadAdvisories, FileRows, MAX_FILE_BYTES, read_rows};
+use super::file::{FileRows, InvalidAdvisories, MAX_FILE_BYTES, read_rows};
 use crate::live_file::LiveFile;
 
 /// The advisories of this installation.
@@ -17,9 +17,9 @@ impl LiveAdvisories {
     /// Reads the advisories, including the operator's file, if any.
     ///
     /// # Errors
-    /// If the file cannot be read, or if one of its rows is not valid. The embedded advisories are no substitute,
-    /// because they differ from those that the operator chose.
-    pub fn open(file: Option<&Path>) -> Result<Self, BadAdvisories> {
+    /// If the file cannot be read, or if a row is not valid. The embedded advisories are no substitute, because
+    /// they differ from the advisories that the operator chose.
+    pub fn open(file: Option<&Path>) -> Result<Self, InvalidAdvisories> {
         match file {
             Some(file) => LiveFile::open(file.to_owned(), read_with_embedded).map(Self),
             None => Ok(Self(LiveFile::fixed(Advisories::merged(Vec::new())))),
@@ -35,8 +35,8 @@ impl LiveAdvisories {
     /// Reads the advisories again if the operator's file changed.
     ///
     /// # Errors
-    /// If the file cannot be read, or if one of its rows is not valid. The advisories are unchanged then.
-    pub fn reload_if_changed(&self) -> Result<(), BadAdvisories> {
+    /// If the file cannot be read, or if a row is not valid. The advisories are unchanged then.
+    pub fn reload_if_changed(&self) -> Result<(), InvalidAdvisories> {
         if let Some(advisories) = self.0.reload_if_changed(read_with_embedded)? {
             tracing::info!(advisories = advisories.rows().len(), "advisories reloaded");
         }
@@ -49,17 +49,17 @@ impl FileRows {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn from_file(file: &Path) -> Result<Self, BadAdvisories> {
+    pub fn from_file(file: &Path) -> Result<Self, InvalidAdvisories> {
         match read_text(file) {
             Ok(text) => Ok(read_rows(&text)),
-            Err(error) => Err(BadAdvisories::unreadable(&file.display().to_string(), &error)),
+            Err(error) => Err(InvalidAdvisories::unreadable(&file.display().to_string(), &error)),
         }
     }
 }
 
-/// Returns the embedded advisories with those of the operator's file.
-fn read_with_embedded(file: &Path) -> Result<Advisories, BadAdvisories> {
-    FileRows::from_file(file)?.all_or_none(&file.display().to_string())
+/// Returns the embedded advisories and the advisories of the operator's file.
+fn read_with_embedded(file: &Path) -> Result<Advisories, InvalidAdvisories> {
+    FileRows::from_file(file)?.merge_valid(&file.display().to_string())
 }
 
 /// Reads a file up to one byte beyond its maximum size, so that [`read_rows`] rejects larger files.

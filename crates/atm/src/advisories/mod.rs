@@ -12,11 +12,11 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use signpost_locator::{Country, Region};
 
-pub use file::{BadAdvisories, BadRow, FileRows, embedded, read_rows};
+pub use file::{FileRows, InvalidAdvisories, InvalidRow, embedded, read_rows};
 pub use live::LiveAdvisories;
 pub use row::MAX_WORDS;
-pub use rule::{LawSpan, LawStanding, Spot};
-pub use select::{AdvisoryItem, Telling, tell};
+pub use rule::{LawSpan, LawStatus, Location};
+pub use select::{AdvisoryItem, AdvisorySummary, summarize};
 
 /// All advisories. Immutable.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ const FAR: Distance = Distance::metres(300_000.0);
 
 /// The location of a search or of an ATM, as far as advisories depend on it.
 #[derive(Clone, Debug, Default)]
-pub struct Spot<'a> {
+pub struct Location<'a> {
     /// The country.
     pub country: Option<Country>,
     /// The state, territory or province.
@@ -41,7 +41,7 @@ pub struct LawSpan {
 
 /// The status of a law at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LawStanding {
+pub enum LawStatus {
     /// It is in force.
     InForce,
     /// It will be in force.
@@ -50,23 +50,23 @@ pub enum LawStanding {
     Reported,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> Location<'a> {
     /// Returns the location of an ATM: its address, completed from the place with the nearest centre.
     #[must_use]
-    pub fn of_machine(record: &'a Record, gazetteer: &Gazetteer) -> Self {
-        let mut spot = Self::of_address(record);
-        if spot.country.is_none() || spot.region.is_none() || spot.city.is_none() {
-            spot.fill_from_nearest(record.point, gazetteer);
+    pub fn of_atm(record: &'a Record, gazetteer: &Gazetteer) -> Self {
+        let mut location = Self::of_address(record);
+        if location.country.is_none() || location.region.is_none() || location.city.is_none() {
+            location.fill_from_nearest(record.point, gazetteer);
         }
-        spot
+        location
     }
 
     /// Returns the location of a search: the place with the nearest centre.
     #[must_use]
     pub fn around(point: Point, gazetteer: &Gazetteer) -> Self {
-        let mut spot = Self { point: Some(point), ..Self::default() };
-        spot.fill_from_nearest(point, gazetteer);
-        spot
+        let mut location = Self { point: Some(point), ..Self::default() };
+        location.fill_from_nearest(point, gazetteer);
+        location
     }
 
     /// Returns the location of a city.
@@ -109,19 +109,19 @@ impl<'a> Spot<'a> {
 impl AdvisoryArea {
     /// Returns `true` if a location is in the area.
     #[must_use]
-    pub fn holds(&self, spot: &Spot<'_>) -> bool {
+    pub fn contains(&self, location: &Location<'_>) -> bool {
         let Self { country, region, city, operator, bbox } = self;
-        country.is_none_or(|country| spot.country == Some(country))
-            && region.is_none_or(|region| spot.region == Some(region))
-            && city.as_ref().is_none_or(|city| spot.city.as_ref().is_some_and(|known| fold(city) == fold(known)))
+        country.is_none_or(|country| location.country == Some(country))
+            && region.is_none_or(|region| location.region == Some(region))
+            && city.as_ref().is_none_or(|city| location.city.as_ref().is_some_and(|known| fold(city) == fold(known)))
             && operator
                 .as_ref()
-                .is_none_or(|operator| spot.run_by.iter().flatten().any(|known| fold(operator) == fold(known)))
-            && bbox.is_none_or(|bbox| spot.point.is_some_and(|point| is_in_box(bbox, point)))
+                .is_none_or(|operator| location.run_by.iter().flatten().any(|known| fold(operator) == fold(known)))
+            && bbox.is_none_or(|bbox| location.point.is_some_and(|point| is_in_box(bbox, point)))
     }
 
     /// Returns the adjective before "law", by the level of the legislator.
-    pub(super) fn lawgiver(&self) -> Option<&'static str> {
+    pub(super) fn law_adjective(&self) -> Option<&'static str> {
         match (self.city.is_some(), self.region, self.country) {
             (true, _, _) => Some("city"),
             (_, Some(region), _) if region.country() == Country::CANADA => Some("provincial"),
@@ -158,15 +158,15 @@ impl Advisory {
     /// Returns the status of the law at a time, given its period. `None` if it ended, was repealed, or is only
     /// proposed.
     #[must_use]
-    pub fn standing(&self, span: LawSpan, now: Timestamp) -> Option<LawStanding> {
+    pub fn law_status(&self, span: LawSpan, now: Timestamp) -> Option<LawStatus> {
         if now >= span.until {
             return None;
         }
         match self.status {
             AdvisoryStatus::Proposed | AdvisoryStatus::Repealed => None,
-            AdvisoryStatus::Reported => Some(LawStanding::Reported),
-            AdvisoryStatus::Enacted | AdvisoryStatus::InForce if now < span.from => Some(LawStanding::Coming),
-            AdvisoryStatus::Enacted | AdvisoryStatus::InForce => Some(LawStanding::InForce),
+            AdvisoryStatus::Reported => Some(LawStatus::Reported),
+            AdvisoryStatus::Enacted | AdvisoryStatus::InForce if now < span.from => Some(LawStatus::Coming),
+            AdvisoryStatus::Enacted | AdvisoryStatus::InForce => Some(LawStatus::InForce),
         }
     }
 
@@ -179,7 +179,7 @@ impl Advisory {
     /// Returns the reason for the status of an ATM under a ban, such as "state law since 1 August 2026".
     #[must_use]
     pub fn reason(&self) -> String {
-        let law = self.area.lawgiver().map_or("law".to_owned(), |giver| format!("{giver} law"));
+        let law = self.area.law_adjective().map_or("law".to_owned(), |giver| format!("{giver} law"));
         match self.effective {
             Some(effective) => format!("{law} since {}", long_date(Language::English, effective)),
             None => law,
@@ -248,7 +248,7 @@ mod tests {
         ] {
             let row = row(area, "status = \"in_force\"");
             let holds =
-                [&saint_paul, &unknown, &across].map(|record| row.area.holds(&Spot::of_machine(record, &gazetteer)));
+                [&saint_paul, &unknown, &across].map(|record| row.area.contains(&Location::of_atm(record, &gazetteer)));
             assert_eq!(holds, expected, "{area}");
         }
     }
@@ -257,36 +257,36 @@ mod tests {
     fn region_code_of_another_country_does_not_match() {
         let mut record = record("Somewhere", "MN");
         record.address.country = Country::parse("MN");
-        assert_eq!(Spot::of_address(&record).region, None);
+        assert_eq!(Location::of_address(&record).region, None);
     }
 
     #[test]
     fn law_changes_at_local_midnight() {
         let row = row("{ region = \"MN\" }", "status = \"in_force\"\neffective = 2026-08-01\nuntil = 2026-12-01");
         let chicago = TimeZone::get("America/Chicago").unwrap();
-        for (now, standing) in [
-            ("2026-08-01T04:59:59Z", Some(LawStanding::Coming)),
-            ("2026-08-01T05:00:00Z", Some(LawStanding::InForce)),
-            ("2026-12-01T05:59:59Z", Some(LawStanding::InForce)),
+        for (now, law_status) in [
+            ("2026-08-01T04:59:59Z", Some(LawStatus::Coming)),
+            ("2026-08-01T05:00:00Z", Some(LawStatus::InForce)),
+            ("2026-12-01T05:59:59Z", Some(LawStatus::InForce)),
             ("2026-12-01T06:00:00Z", None),
         ] {
-            assert_eq!(row.standing(row.span(&chicago), now.parse().unwrap()), standing, "{now}");
+            assert_eq!(row.law_status(row.span(&chicago), now.parse().unwrap()), law_status, "{now}");
         }
     }
 
     #[test]
     fn only_law_is_presented_as_law() {
         let now = "2026-11-22T00:00:00Z".parse().unwrap();
-        for (status, standing, is_ban) in [
+        for (status, law_status, is_ban) in [
             ("\"proposed\"", None, false),
-            ("\"reported\"", Some(LawStanding::Reported), false),
-            ("\"enacted\"\neffective = 2027-01-01", Some(LawStanding::Coming), true),
-            ("\"enacted\"\neffective = 2026-01-01", Some(LawStanding::InForce), true),
-            ("\"in_force\"", Some(LawStanding::InForce), true),
+            ("\"reported\"", Some(LawStatus::Reported), false),
+            ("\"enacted\"\neffective = 2027-01-01", Some(LawStatus::Coming), true),
+            ("\"enacted\"\neffective = 2026-01-01", Some(LawStatus::InForce), true),
+            ("\"in_force\"", Some(LawStatus::InForce), true),
             ("\"repealed\"", None, false),
         ] {
             let row = row("{ region = \"MN\" }", &format!("status = {status}"));
-            assert_eq!((row.standing(row.span(&TimeZone::UTC), now), row.is_ban()), (standing, is_ban), "{status}");
+            assert_eq!((row.law_status(row.span(&TimeZone::UTC), now), row.is_ban()), (law_status, is_ban), "{status}");
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::long_date;
 
-use super::rule::LawStanding;
+use super::rule::LawStatus;
 use super::{Advisory, AdvisoryKind};
 
 /// Maximum number of laws in a reply.
@@ -36,7 +36,7 @@ pub struct AdvisoryItem<'a> {
 
 /// The advisories of a reply.
 #[derive(Clone, Debug, Default)]
-pub struct Telling<'a> {
+pub struct AdvisorySummary<'a> {
     /// The advisories, in order of importance.
     pub advisories: Vec<AdvisoryItem<'a>>,
     /// The first sentence of each ban, for the beginning of the notice, and the number of ATMs that it applies to.
@@ -46,33 +46,33 @@ pub struct Telling<'a> {
 /// Selects from the advisories that apply, each with the number of ATMs that it applies to: bans first, at most
 /// [`MAX_LAWS`] laws, and one advisory about fraud if `with_scams` is set.
 #[must_use]
-pub fn tell(mut found: Vec<(&Advisory, LawStanding, usize)>, today: Date, with_scams: bool) -> Telling<'_> {
+pub fn summarize(mut found: Vec<(&Advisory, LawStatus, usize)>, today: Date, with_scams: bool) -> AdvisorySummary<'_> {
     // The sort is stable: among equals the order of the file remains.
-    found.sort_by_key(|(advisory, standing, machines)| (advisory.kind, *standing, usize::MAX - machines));
+    found.sort_by_key(|(advisory, law_status, machines)| (advisory.kind, *law_status, usize::MAX - machines));
     let (scams, laws): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(advisory, ..)| advisory.kind == AdvisoryKind::Scam);
     let scams = scams.into_iter().take(usize::from(with_scams));
-    let mut telling = Telling::default();
+    let mut summary = AdvisorySummary::default();
     let mut words_left = MAX_REPLY_WORDS;
-    for (advisory, standing, machines) in laws.into_iter().take(MAX_LAWS).chain(scams) {
-        let text = advisory.current_text(standing, today);
+    for (advisory, law_status, machines) in laws.into_iter().take(MAX_LAWS).chain(scams) {
+        let text = advisory.current_text(law_status, today);
         let ban = (advisory.kind == AdvisoryKind::Ban).then(|| first_sentence(&text).to_owned());
         let words = count_words(&text) + ban.as_deref().map_or(0, count_words);
         let Some(rest) = words_left.checked_sub(words) else { continue };
         words_left = rest;
-        telling.bans.extend(ban.map(|ban| (ban, machines)));
-        telling.advisories.push(AdvisoryItem {
+        summary.bans.extend(ban.map(|ban| (ban, machines)));
+        summary.advisories.push(AdvisoryItem {
             id: &advisory.id,
             kind: advisory.kind,
             text,
-            spanish: advisory.current_text_in_spanish(standing, today),
+            spanish: advisory.current_text_in_spanish(law_status, today),
             effective: advisory.effective,
             checked: advisory.checked,
             source_url: &advisory.source.url,
             source_title: &advisory.source.title,
         });
     }
-    telling
+    summary
 }
 
 impl AdvisoryItem<'_> {
@@ -98,9 +98,9 @@ impl AdvisoryItem<'_> {
 impl Advisory {
     /// Returns the text that is true now: with its first day before the law is in force, and with the day of the last
     /// check if that is long ago.
-    fn current_text(&self, standing: LawStanding, today: Date) -> Cow<'_, str> {
-        let text = match (standing, self.effective) {
-            (LawStanding::Coming, Some(effective)) => {
+    fn current_text(&self, law_status: LawStatus, today: Date) -> Cow<'_, str> {
+        let text = match (law_status, self.effective) {
+            (LawStatus::Coming, Some(effective)) => {
                 let day = long_date(Language::English, effective);
                 Cow::Owned(coming(&self.text, &day, ["since", "from", "From"]))
             }
@@ -114,10 +114,10 @@ impl Advisory {
     }
 
     /// Returns the current Spanish text, if any.
-    fn current_text_in_spanish(&self, standing: LawStanding, today: Date) -> Option<String> {
+    fn current_text_in_spanish(&self, law_status: LawStatus, today: Date) -> Option<String> {
         let text = self.text_es.as_deref()?;
-        let text = match (standing, self.effective) {
-            (LawStanding::Coming, Some(effective)) => {
+        let text = match (law_status, self.effective) {
+            (LawStatus::Coming, Some(effective)) => {
                 let day = long_date(Language::Spanish, effective);
                 coming(text, &day, ["desde el", "a partir del", "A partir del"])
             }
@@ -183,8 +183,8 @@ mod tests {
         text.parse().expect("a date")
     }
 
-    fn ids<'a>(telling: &Telling<'a>) -> Vec<&'a str> {
-        telling.advisories.iter().map(|item| item.id).collect()
+    fn ids<'a>(summary: &AdvisorySummary<'a>) -> Vec<&'a str> {
+        summary.advisories.iter().map(|item| item.id).collect()
     }
 
     #[test]
@@ -198,11 +198,11 @@ mod tests {
             row("ban", "ban", "No machines. None."),
         ];
         let machines = [9, 9, 9, 1, 5, 1];
-        let found: Vec<_> = rows.iter().zip(machines).map(|(row, many)| (row, LawStanding::InForce, many)).collect();
-        let told = tell(found.clone(), day("2026-11-22"), true);
-        assert_eq!(ids(&told), ["ban", "many", "scam"]);
-        assert_eq!(told.bans, [("No machines.".to_owned(), 1)]);
-        assert_eq!(ids(&tell(found, day("2026-11-22"), false)), ["ban", "many"]);
+        let found: Vec<_> = rows.iter().zip(machines).map(|(row, many)| (row, LawStatus::InForce, many)).collect();
+        let summary = summarize(found.clone(), day("2026-11-22"), true);
+        assert_eq!(ids(&summary), ["ban", "many", "scam"]);
+        assert_eq!(summary.bans, [("No machines.".to_owned(), 1)]);
+        assert_eq!(ids(&summarize(found, day("2026-11-22"), false)), ["ban", "many"]);
     }
 
     #[test]
@@ -210,11 +210,11 @@ mod tests {
         let long = "word ".repeat(39) + "end.";
         let rows =
             [row("a", "ban", &long), row("b", "ban", &long), row("c", "scam", &long), row("d", "note", "Short.")];
-        let found = rows.iter().map(|row| (row, LawStanding::InForce, 1)).collect();
-        let told = tell(found, day("2026-11-22"), true);
-        assert_eq!(ids(&told), ["a", "c"]);
-        let words: usize = told.advisories.iter().map(|item| count_words(&item.text)).sum();
-        assert!(words + told.bans.iter().map(|(ban, _)| count_words(ban)).sum::<usize>() <= MAX_REPLY_WORDS);
+        let found = rows.iter().map(|row| (row, LawStatus::InForce, 1)).collect();
+        let summary = summarize(found, day("2026-11-22"), true);
+        assert_eq!(ids(&summary), ["a", "c"]);
+        let words: usize = summary.advisories.iter().map(|item| count_words(&item.text)).sum();
+        assert!(words + summary.bans.iter().map(|(ban, _)| count_words(ban)).sum::<usize>() <= MAX_REPLY_WORDS);
     }
 
     #[test]
@@ -222,17 +222,17 @@ mod tests {
         let ban = row("a", "ban", "Minnesota law forbids ATMs since 1 August 2026. One may be gone.");
         let cap = row("b", "fee_cap", "At most 15 %.");
         let today = day("2026-11-22");
-        assert_eq!(ban.current_text(LawStanding::InForce, today), ban.text);
-        assert_eq!(ban.current_text(LawStanding::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
-        assert_eq!(cap.current_text(LawStanding::Coming, today), "From 1 August 2026: At most 15 %.");
-        assert_eq!(ban.current_text_in_spanish(LawStanding::InForce, today), None);
+        assert_eq!(ban.current_text(LawStatus::InForce, today), ban.text);
+        assert_eq!(ban.current_text(LawStatus::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
+        assert_eq!(cap.current_text(LawStatus::Coming, today), "From 1 August 2026: At most 15 %.");
+        assert_eq!(ban.current_text_in_spanish(LawStatus::InForce, today), None);
         let text_es = Some("La ley prohíbe los cajeros desde el 1 de agosto de 2026. Puede faltar uno.".to_owned());
         let ban = Advisory { text_es, ..ban };
-        let told = ban.current_text_in_spanish(LawStanding::Coming, today);
-        assert_eq!(told.as_deref(), Some("La ley prohíbe los cajeros a partir del 1 de agosto de 2026."));
-        let told = ban.current_text_in_spanish(LawStanding::InForce, day("2027-06-01")).unwrap();
-        assert!(told.ends_with("(comprobado el 22 de noviembre de 2026, puede haber cambiado)"), "{told}");
-        let later = cap.current_text(LawStanding::InForce, day("2027-06-01"));
+        let text = ban.current_text_in_spanish(LawStatus::Coming, today);
+        assert_eq!(text.as_deref(), Some("La ley prohíbe los cajeros a partir del 1 de agosto de 2026."));
+        let text = ban.current_text_in_spanish(LawStatus::InForce, day("2027-06-01")).unwrap();
+        assert!(text.ends_with("(comprobado el 22 de noviembre de 2026, puede haber cambiado)"), "{text}");
+        let later = cap.current_text(LawStatus::InForce, day("2027-06-01"));
         assert_eq!(later, "At most 15 %. (checked 22 November 2026, may have changed)");
     }
 

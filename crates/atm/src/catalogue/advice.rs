@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use signpost_locator::Record;
 use signpost_locator::gazetteer::Gazetteer;
 
-use crate::advisories::{Advisories, Advisory, LawSpan, LawStanding, Spot};
+use crate::advisories::{Advisories, Advisory, LawSpan, LawStatus, Location};
 
 /// The advisories, and the set of advisories for each place. ATMs of one place share a set.
 #[derive(Debug, Default)]
@@ -38,13 +38,13 @@ impl AdviceTable {
         let mut sets = Vec::new();
         let mut set_of_each = Vec::new();
         for record in records {
-            let spot = Spot::of_machine(record, gazetteer);
-            let holding = holding(&advisories, &spot).map(|(number, _)| number).collect();
-            let zone = record.time_zone.as_deref().or_else(|| gazetteer.time_zone(record.point, spot.region));
+            let location = Location::of_atm(record, gazetteer);
+            let matching = matching_advisories(&advisories, &location).map(|(number, _)| number).collect();
+            let zone = record.time_zone.as_deref().or_else(|| gazetteer.time_zone(record.point, location.region));
             let next = u32::try_from(sets.len()).unwrap_or(u32::MAX);
-            let number = numbers.entry((holding, zone.map(str::to_owned))).or_insert_with_key(|(holding, zone)| {
+            let number = numbers.entry((matching, zone.map(str::to_owned))).or_insert_with_key(|(matching, zone)| {
                 let zone = time_zone(zone.as_deref());
-                sets.push(holding.iter().map(|number| place(&advisories, *number, &zone)).collect());
+                sets.push(matching.iter().map(|number| place(&advisories, *number, &zone)).collect());
                 next
             });
             set_of_each.push(*number);
@@ -68,24 +68,32 @@ impl AdviceTable {
     }
 
     /// Returns the advisories of a set at a time.
-    pub(super) fn told(&self, set: u32, now: Timestamp) -> impl Iterator<Item = (&Advisory, LawStanding)> {
+    pub(super) fn advisories_of_set(&self, set: u32, now: Timestamp) -> impl Iterator<Item = (&Advisory, LawStatus)> {
         self.set(set).iter().filter_map(move |placed| {
             let row = &self.advisories.rows()[placed.number];
-            Some((row, row.standing(placed.span, now)?))
+            Some((row, row.law_status(placed.span, now)?))
         })
     }
 
     /// Returns the advisories for a location in a time zone.
-    pub(super) fn told_at(&self, spot: &Spot<'_>, zone: Option<&str>, now: Timestamp) -> Vec<(&Advisory, LawStanding)> {
+    pub(super) fn advisories_at(
+        &self,
+        location: &Location<'_>,
+        zone: Option<&str>,
+        now: Timestamp,
+    ) -> Vec<(&Advisory, LawStatus)> {
         let zone = time_zone(zone);
-        let rows = holding(&self.advisories, spot);
-        rows.filter_map(|(_, row)| Some((row, row.standing(row.span(&zone), now)?))).collect()
+        let rows = matching_advisories(&self.advisories, location);
+        rows.filter_map(|(_, row)| Some((row, row.law_status(row.span(&zone), now)?))).collect()
     }
 }
 
 /// Returns the advisories for a location at any time, with their positions.
-fn holding<'a>(advisories: &'a Advisories, spot: &Spot<'_>) -> impl Iterator<Item = (usize, &'a Advisory)> {
-    advisories.rows().iter().enumerate().filter(|(_, row)| row.area.holds(spot))
+fn matching_advisories<'a>(
+    advisories: &'a Advisories,
+    location: &Location<'_>,
+) -> impl Iterator<Item = (usize, &'a Advisory)> {
+    advisories.rows().iter().enumerate().filter(|(_, row)| row.area.contains(location))
 }
 
 fn place(advisories: &Advisories, number: usize, zone: &TimeZone) -> PlacedAdvisory {

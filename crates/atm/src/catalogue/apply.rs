@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::{self, Broken, Import, Options};
+use signpost_locator::import::{self, Import, ImportError, Options};
 use signpost_locator::{ArcStr, Record, Region};
 use signpost_store::Store;
 
-use super::plan::{Extent, ImportCounts, plan};
+use super::plan::{Coverage, ImportCounts, plan};
 use super::source::Source;
 use super::sql::{self, Conflict, ImportSteps};
 
@@ -15,7 +15,7 @@ const MAX_ATTEMPTS: usize = 10;
 
 /// The content of a file.
 #[derive(Debug)]
-pub struct Reading {
+pub struct FileContents {
     /// The outcome of each row, without the ATMs.
     pub import: Import,
     /// The ATMs as they are stored: the reference of the source and the record.
@@ -24,39 +24,39 @@ pub struct Reading {
 
 /// The rules of an import.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct ImportRules {
     /// Whether the document is the complete source or a part.
-    pub extent: Extent,
+    pub extent: Coverage,
     /// Whether to import the document even if it removes too many ATMs.
     pub force: bool,
     /// Whether to change nothing.
     pub dry_run: bool,
     /// Maximum number of ATMs of the source, including removed ATMs.
-    pub most: usize,
+    pub max_atms: usize,
 }
 
-/// A source would have too many machines.
+/// The error of an import after which a source would have too many ATMs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a source of this kind can have at most {most} ATMs, removed ones included")]
-pub struct TooManyMachines {
-    most: usize,
+#[error("a source of this kind can have at most {max} ATMs, removed ones included")]
+pub struct TooManyAtms {
+    max: usize,
 }
 
-impl Reading {
-    /// Reads a file. Blocks the thread until it ends or is stopped.
+impl FileContents {
+    /// Reads a file. Blocks the thread until it ends or is cancelled.
     ///
     /// # Errors
-    /// [`Broken`] if nothing in the file can be used.
+    /// [`ImportError`] if nothing in the file can be used.
     ///
     /// # Panics
     /// Never: a record can be written as JSON.
-    pub fn from_bytes(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, Broken> {
+    pub fn from_bytes(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, ImportError> {
         let mut import = import::read(bytes, options)?;
         let mut rows = Vec::with_capacity(import.rows.len());
         for row in std::mem::take(&mut import.rows) {
-            options.stop.check()?;
+            options.cancel.check()?;
             let record = with_time_zone(row.record, gazetteer);
-            rows.push((row.key, serde_json::to_string(&record).expect("a record is texts and finite numbers")));
+            rows.push((row.key, serde_json::to_string(&record).expect("a record has only strings and finite numbers")));
         }
         Ok(Self { import, rows })
     }
@@ -66,50 +66,55 @@ impl Reading {
 ///
 /// # Errors
 /// The errors of [`apply_with`].
-pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
-    apply_with(store, source, reading, terms, |_| ImportSteps::default()).await
+pub async fn apply(
+    store: &Store,
+    source: &Source,
+    contents: &FileContents,
+    rules: ImportRules,
+) -> Result<ImportCounts> {
+    apply_with(store, source, contents, rules, |_| ImportSteps::default()).await
 }
 
-/// Imports like [`apply`], and writes the steps that `beside` returns in the transaction. If another import was
-/// committed since the comparison, the source is compared again, at most [`MAX_ATTEMPTS`] times in all. A refused step
-/// is not tried again.
+/// Imports like [`apply`], and writes the statements that `steps` returns in the transaction. If another import was
+/// committed since the comparison, the source is compared again, at most [`MAX_ATTEMPTS`] times in all. A refused
+/// statement is not tried again.
 ///
 /// # Errors
-/// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt conflicted with
-/// another import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or the
-/// errors of [`Store::write`].
+/// [`RemovalLimitExceeded`](super::plan::RemovalLimitExceeded) and [`TooManyAtms`]; [`Conflict`] if each attempt
+/// conflicted with another import; [`RequiredStatementRefused`](sql::RequiredStatementRefused) if a required statement
+/// of `steps` was refused; or the errors of [`Store::write`].
 pub async fn apply_with(
     store: &Store,
     source: &Source,
-    reading: &Reading,
-    terms: Terms,
-    beside: impl Fn(ImportCounts) -> ImportSteps,
+    contents: &FileContents,
+    rules: ImportRules,
+    steps: impl Fn(ImportCounts) -> ImportSteps,
 ) -> Result<ImportCounts> {
     for _ in 1..MAX_ATTEMPTS {
-        match try_apply(store, source, reading, terms, &beside).await {
+        match try_apply(store, source, contents, rules, &steps).await {
             Err(error) if error.is::<Conflict>() => {}
             done => return done,
         }
     }
-    try_apply(store, source, reading, terms, &beside).await
+    try_apply(store, source, contents, rules, &steps).await
 }
 
 async fn try_apply(
     store: &Store,
     source: &Source,
-    reading: &Reading,
-    terms: Terms,
-    beside: impl Fn(ImportCounts) -> ImportSteps,
+    contents: &FileContents,
+    rules: ImportRules,
+    steps: impl Fn(ImportCounts) -> ImportSteps,
 ) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
     let known = kept.len();
-    let plan = plan(&kept, &reading.rows, &reading.import.gone, terms.extent, terms.force)?;
+    let plan = plan(&kept, &contents.rows, &contents.import.gone, rules.extent, rules.force)?;
     drop(kept);
     let changes = plan.changes;
-    anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
-    if !terms.dry_run {
-        sql::import(store, source, plan, version, beside(changes)).await?;
+    anyhow::ensure!(known + plan.new <= rules.max_atms, TooManyAtms { max: rules.max_atms });
+    if !rules.dry_run {
+        sql::import(store, source, plan, version, steps(changes)).await?;
         let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }

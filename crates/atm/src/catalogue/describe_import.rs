@@ -9,7 +9,7 @@ use super::plan::ImportCounts;
 #[must_use]
 pub fn describe_import(source: &str, changes: ImportCounts, import: &Import, dry_run: bool) -> Value {
     let ImportCounts { added, changed, unchanged, removed } = changes;
-    let Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
+    let Import { skipped, invalid_cells, filtered, columns, unused, counted, .. } = import;
     let columns: serde_json::Map<String, Value> =
         columns.iter().map(|(field, column)| (field.to_string(), column.as_str().into())).collect();
     json!({
@@ -18,9 +18,9 @@ pub fn describe_import(source: &str, changes: ImportCounts, import: &Import, dry
         "skipped": { "total": skipped.total, "first": skipped.first.iter().map(|row| {
             json!({ *counted: row.line, "reason": row.reason })
         }).collect::<Vec<_>>() },
-        "doubts": { "total": doubts.total, "first": doubts.first.iter().map(|doubt| {
-            json!({ *counted: doubt.line, "field": doubt.field.to_string(), "value": doubt.value,
-                    "reason": doubt.reason })
+        "doubts": { "total": invalid_cells.total, "first": invalid_cells.first.iter().map(|cell| {
+            json!({ *counted: cell.line, "field": cell.field.to_string(), "value": cell.value,
+                    "reason": cell.reason })
         }).collect::<Vec<_>>() },
         "columns": columns,
         "unused_columns": { "total": unused.total, "first": unused.first },

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use signpost_locator::{Coin, FRESH, Record, Reported, Trade, Tri};
+use signpost_locator::{Coin, FRESH, Record, ReportedState, Trade, Tri};
 
-use super::hours::HoursBoard;
+use super::hours::EvaluatedHours;
 
 /// The bit for any coin.
 const WHOLE: u64 = 1 << 63;
@@ -137,8 +137,8 @@ impl Coins {
     /// Returns the facts of an ATM, given the number of its hours.
     pub(crate) fn facts(&self, record: &Record, hours: Option<u32>) -> Facts {
         let in_service_until = match (record.reported, record.reported_at) {
-            (Reported::InService, Some(at)) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX).as_microsecond(),
-            (Reported::InService, None) => Timestamp::MAX.as_microsecond(),
+            (ReportedState::InService, Some(at)) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX).as_microsecond(),
+            (ReportedState::InService, None) => Timestamp::MAX.as_microsecond(),
             _ => i64::MIN,
         };
         let mut facts = Facts {
@@ -180,12 +180,12 @@ impl Coins {
 }
 
 impl PreparedFilter<'_> {
-    /// Returns `true` if an ATM matches at the time `now`, given the board of this time.
+    /// Returns `true` if an ATM matches at the time `now`, given the opening hours evaluated at this time.
     pub(crate) fn fits<'r>(
         self,
         facts: &Facts,
         record: impl FnOnce() -> &'r Record,
-        board: &HoursBoard,
+        evaluated: &EvaluatedHours,
         now: Timestamp,
     ) -> bool {
         match self {
@@ -195,7 +195,7 @@ impl PreparedFilter<'_> {
                 facts.deals & deals == deals
                     && facts.buys & buys == buys
                     && facts.sells & sells == sells
-                    && (!open_now || facts.is_open(board, now))
+                    && (!open_now || facts.is_open(evaluated, now))
                     && rare.is_none_or(|filter| filter.offer(record()) == Tri::Yes)
             }
         }
@@ -203,8 +203,8 @@ impl PreparedFilter<'_> {
 }
 
 impl Facts {
-    fn is_open(&self, board: &HoursBoard, now: Timestamp) -> bool {
-        now.as_microsecond() <= self.in_service_until && board.is_open(self.hours)
+    fn is_open(&self, evaluated: &EvaluatedHours, now: Timestamp) -> bool {
+        now.as_microsecond() <= self.in_service_until && evaluated.is_open(self.hours)
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     use signpost_locator::Point;
 
     use super::*;
-    use crate::catalogue::hours::HoursBook;
+    use crate::catalogue::hours::HoursTableBuilder;
 
     fn tri() -> impl Strategy<Value = Tri> {
         prop_oneof![Just(Tri::Yes), Just(Tri::No), Just(Tri::Unknown)]
@@ -252,10 +252,10 @@ mod tests {
             let filter = AtmFilter { open_now: false, service, coin };
             let coins = Coins::from_records(records.iter());
             let now = Timestamp::UNIX_EPOCH;
-            let board = HoursBook::default().table().at(now);
+            let evaluated = HoursTableBuilder::default().build().at(now);
             for record in &records {
                 let facts = coins.facts(record, None);
-                let fits = coins.prepare(&filter).fits(&facts, || record, &board, now);
+                let fits = coins.prepare(&filter).fits(&facts, || record, &evaluated, now);
                 prop_assert_eq!(fits, filter.offer(record) == Tri::Yes, "{:?} {:?}", filter, record);
             }
         }

@@ -13,12 +13,12 @@ use signpost_locator::{ArcStr, Country, Hours, NotEvaluated, OpenState, Record, 
 #[derive(Debug)]
 pub(crate) struct HoursTable {
     schedules: Vec<Result<Schedule, NotEvaluated>>,
-    board: ArcSwap<HoursBoard>,
+    evaluated: ArcSwap<EvaluatedHours>,
 }
 
 /// The results of all opening hours in a period without changes.
 #[derive(Debug)]
-pub(crate) struct HoursBoard {
+pub(crate) struct EvaluatedHours {
     hours: Vec<HoursNow>,
     /// Whether each of the opening hours is open, in adjacent memory for searches of many ATMs.
     open: Vec<bool>,
@@ -29,21 +29,21 @@ pub(crate) struct HoursBoard {
 /// The result of opening hours at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct HoursNow {
-    /// The state at the time of the board.
+    /// The state at the time of the evaluation.
     pub(crate) opening: Result<OpenState, NotEvaluated>,
     /// When that changes, in local time.
     pub(crate) changes_at: Option<Box<str>>,
     valid_until: Timestamp,
 }
 
-/// Collects opening hours, and numbers them.
+/// A builder of an [`HoursTable`], with a number for each distinct value.
 #[derive(Default)]
-pub(crate) struct HoursBook {
+pub(crate) struct HoursTableBuilder {
     numbers: HashMap<(Hours, Option<ArcStr>, Option<Country>), u32>,
     schedules: Vec<Result<Schedule, NotEvaluated>>,
 }
 
-impl HoursBook {
+impl HoursTableBuilder {
     /// Returns the number of the opening hours of an ATM. `None` if it has none.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
@@ -60,27 +60,28 @@ impl HoursBook {
         }
     }
 
-    pub(crate) fn table(self) -> HoursTable {
-        // An empty time: the first call of `at` replaces the board.
-        let board = HoursBoard { hours: Vec::new(), open: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
-        HoursTable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
+    pub(crate) fn build(self) -> HoursTable {
+        // The period is empty, so the first call of `at` replaces the results.
+        let evaluated =
+            EvaluatedHours { hours: Vec::new(), open: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
+        HoursTable { schedules: self.schedules, evaluated: ArcSwap::from_pointee(evaluated) }
     }
 }
 
 impl HoursTable {
     /// Returns the results at a time. Only opening hours with an expired result are evaluated.
-    pub(crate) fn at(&self, now: Timestamp) -> Arc<HoursBoard> {
-        let board = self.board.load();
-        if board.from <= now && now < board.until {
-            return Arc::clone(&board);
+    pub(crate) fn at(&self, now: Timestamp) -> Arc<EvaluatedHours> {
+        let evaluated = self.evaluated.load();
+        if evaluated.from <= now && now < evaluated.until {
+            return Arc::clone(&evaluated);
         }
-        let next = Arc::new(board.next(&self.schedules, now));
-        self.board.store(Arc::clone(&next));
+        let next = Arc::new(evaluated.next(&self.schedules, now));
+        self.evaluated.store(Arc::clone(&next));
         next
     }
 }
 
-impl HoursBoard {
+impl EvaluatedHours {
     fn next(&self, schedules: &[Result<Schedule, NotEvaluated>], now: Timestamp) -> Self {
         let results = schedules.iter().enumerate().map(|(at, schedule)| match self.hours.get(at) {
             Some(last) if self.from <= now && now < last.valid_until => last.clone(),
@@ -110,7 +111,7 @@ impl HoursBoard {
 impl HoursNow {
     fn evaluate(schedule: &Result<Schedule, NotEvaluated>, now: Timestamp) -> Self {
         match schedule {
-            Err(why) => Self { opening: Err(*why), changes_at: None, valid_until: Timestamp::MAX },
+            Err(reason) => Self { opening: Err(*reason), changes_at: None, valid_until: Timestamp::MAX },
             Ok(schedule) => {
                 let opening = schedule.at(now);
                 let changes_at = opening.changes_at.and_then(|at| schedule.local(at)).map(String::into_boxed_str);
@@ -139,8 +140,8 @@ mod tests {
 
     #[test]
     fn equal_hours_are_stored_once_per_time_zone() {
-        let mut book = HoursBook::default();
-        let mut number = |hours, zone| book.number(&record(hours, zone));
+        let mut builder = HoursTableBuilder::default();
+        let mut number = |hours, zone| builder.number(&record(hours, zone));
         let first = number("Mo-Fr 09:00-17:00", "America/Chicago");
         assert_eq!(number("Mo-Fr 09:00-17:00", "America/Chicago"), first);
         assert_ne!(number("Mo-Fr 09:00-17:00", "America/Denver"), first);
@@ -150,10 +151,10 @@ mod tests {
 
     #[test]
     fn board_is_correct_between_changes() {
-        let mut book = HoursBook::default();
-        let chicago = book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago")).unwrap();
-        let words = book.number(&record("ask inside", "America/Chicago")).unwrap();
-        let table = book.table();
+        let mut builder = HoursTableBuilder::default();
+        let chicago = builder.number(&record("Mo-Fr 09:00-17:00", "America/Chicago")).unwrap();
+        let words = builder.number(&record("ask inside", "America/Chicago")).unwrap();
+        let table = builder.build();
         // A Friday; Chicago is at UTC-6 in winter.
         for (now, open, changes_at) in [
             ("2026-11-20T14:59:59Z", OpenState::Closed, "2026-11-20T09:00:00-06:00"),
@@ -162,20 +163,20 @@ mod tests {
             ("2026-11-20T23:00:00Z", OpenState::Closed, "2026-11-23T09:00:00-06:00"),
             ("2026-11-20T16:00:00Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
         ] {
-            let board = table.at(time(now));
-            let hours = board.get(chicago).unwrap();
+            let evaluated = table.at(time(now));
+            let hours = evaluated.get(chicago).unwrap();
             assert_eq!((hours.opening, hours.changes_at.as_deref()), (Ok(open), Some(changes_at)), "{now}");
-            assert_eq!(board.get(words).unwrap().opening, Err(NotEvaluated::Words));
+            assert_eq!(evaluated.get(words).unwrap().opening, Err(NotEvaluated::Words));
         }
     }
 
     #[test]
     fn board_is_rebuilt_only_when_a_status_changes() {
-        let mut book = HoursBook::default();
-        book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago"));
-        let table = book.table();
-        let board = table.at(time("2026-11-20T15:00:00Z"));
-        assert!(Arc::ptr_eq(&board, &table.at(time("2026-11-20T22:59:59Z"))));
-        assert!(!Arc::ptr_eq(&board, &table.at(time("2026-11-20T23:00:00Z"))));
+        let mut builder = HoursTableBuilder::default();
+        builder.number(&record("Mo-Fr 09:00-17:00", "America/Chicago"));
+        let table = builder.build();
+        let evaluated = table.at(time("2026-11-20T15:00:00Z"));
+        assert!(Arc::ptr_eq(&evaluated, &table.at(time("2026-11-20T22:59:59Z"))));
+        assert!(!Arc::ptr_eq(&evaluated, &table.at(time("2026-11-20T23:00:00Z"))));
     }
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::{Distance, Near, Point, StatusReport};
+use signpost_locator::{Distance, IndexMatch, Point, StatusReport};
 
 use super::advice::AdviceTable;
 use super::facts::AtmFilter;
 use super::moment::Moment;
 use super::snapshot::{CatalogueEntry, Snapshot};
-use crate::advisories::{Advisories, Advisory, LawStanding, Spot};
+use crate::advisories::{Advisories, Advisory, LawStatus, Location};
 
 /// Half of the circumference of the earth.
-const EVERYWHERE: Distance = Distance::metres(20_100_000.0);
+const MAX_DISTANCE: Distance = Distance::metres(20_100_000.0);
 
 impl Snapshot {
     /// Returns the snapshot with these advisories.
@@ -20,10 +20,10 @@ impl Snapshot {
     /// # Panics
     /// If the snapshot is served already.
     #[must_use]
-    pub fn advised(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
-        let records = self.entries().iter().map(|entry| &*entry.machine.record);
+    pub fn with_advisories(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
+        let records = self.entries().iter().map(|entry| &*entry.atm.record);
         let (table, set_of_each) = AdviceTable::build(advisories, records, gazetteer);
-        let parts = Arc::get_mut(&mut self.parts).expect("a snapshot is advised before it is served");
+        let parts = Arc::get_mut(&mut self.parts).expect("advisories are set before a snapshot is served");
         for (entry, set) in parts.entries.iter_mut().zip(set_of_each) {
             entry.advice = set;
         }
@@ -37,9 +37,9 @@ impl Snapshot {
 
 impl<'a> Moment<'a> {
     /// Returns the status of an ATM with respect to bans.
-    pub(super) fn under_law(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
+    pub(super) fn apply_bans(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
         match self.snapshot.advice.ban_reason(entry.advice, self.now) {
-            Some(reason) => report.under_ban(reason),
+            Some(reason) => report.with_ban(reason),
             None => report,
         }
     }
@@ -56,22 +56,22 @@ impl<'a> Moment<'a> {
     }
 
     /// Returns the advisories for an ATM.
-    pub fn told(&self, entry: &CatalogueEntry) -> impl Iterator<Item = (&'a Advisory, LawStanding)> + use<'a> {
-        self.snapshot.advice.told(entry.advice, self.now)
+    pub fn advisories_for(&self, entry: &CatalogueEntry) -> impl Iterator<Item = (&'a Advisory, LawStatus)> + use<'a> {
+        self.snapshot.advice.advisories_of_set(entry.advice, self.now)
     }
 
     /// Returns the advisories for these ATMs, and the number of ATMs that each applies to.
     #[must_use]
-    pub fn told_of(&self, machines: &[&CatalogueEntry]) -> Vec<(&'a Advisory, LawStanding, usize)> {
-        let mut found: Vec<(&'a Advisory, LawStanding, usize)> = Vec::new();
-        for (advisory, standing) in machines.iter().flat_map(|entry| self.told(entry)) {
+    pub fn advisories_with_counts(&self, machines: &[&CatalogueEntry]) -> Vec<(&'a Advisory, LawStatus, usize)> {
+        let mut found: Vec<(&'a Advisory, LawStatus, usize)> = Vec::new();
+        for (advisory, law_status) in machines.iter().flat_map(|entry| self.advisories_for(entry)) {
             match found.iter_mut().find(|(known, ..)| std::ptr::eq(*known, advisory)) {
                 // In a state with two time zones, the law may be in force in only one of them.
                 Some((_, known, machines)) => {
-                    *known = standing.min(*known);
+                    *known = law_status.min(*known);
                     *machines += 1;
                 }
-                None => found.push((advisory, standing, 1)),
+                None => found.push((advisory, law_status, 1)),
             }
         }
         found
@@ -79,18 +79,18 @@ impl<'a> Moment<'a> {
 
     /// Returns the advisories for a location without ATMs.
     #[must_use]
-    pub fn told_at(&self, spot: &Spot<'_>, zone: Option<&str>) -> Vec<(&'a Advisory, LawStanding)> {
-        self.snapshot.advice.told_at(spot, zone, self.now)
+    pub fn advisories_at(&self, location: &Location<'_>, zone: Option<&str>) -> Vec<(&'a Advisory, LawStatus)> {
+        self.snapshot.advice.advisories_at(location, zone, self.now)
     }
 
     /// Returns the nearest ATM that matches `filter` and that no law forbids, at any distance.
     #[must_use]
-    pub fn nearest_allowed(&self, from: Point, filter: &AtmFilter) -> Option<Near> {
+    pub fn nearest_allowed(&self, from: Point, filter: &AtmFilter) -> Option<IndexMatch> {
         let fits = self.predicate(filter);
         let found = self
             .snapshot
             .index
-            .nearest(from, EVERYWHERE, 1, |at| fits(at) && !self.is_banned(self.snapshot.present_at(at)));
+            .nearest(from, MAX_DISTANCE, 1, |at| fits(at) && !self.is_banned(self.snapshot.present_entry(at)));
         found.first().copied()
     }
 }

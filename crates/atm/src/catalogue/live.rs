@@ -50,7 +50,7 @@ impl Catalogue {
         sql::fill_with_sample(store, clock.now()).await?;
         let snapshot = load(store, clock.now()).await?;
         let places = places.await.context("could not read the place names")??;
-        let snapshot = snapshot.advised(advisories.now(), &places.now());
+        let snapshot = snapshot.with_advisories(advisories.now(), &places.now());
         Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, advisories, geocoder, changed: Notify::new() })
     }
 
@@ -77,7 +77,7 @@ impl Catalogue {
     /// Replaces the snapshot, and adds the current advisories to the new one. Running requests still use the old
     /// snapshot.
     pub fn replace(&self, snapshot: Snapshot) {
-        let snapshot = snapshot.advised(self.advisories.now(), &self.places.now());
+        let snapshot = snapshot.with_advisories(self.advisories.now(), &self.places.now());
         self.snapshot.store(Arc::new(snapshot));
     }
 }
@@ -102,7 +102,7 @@ pub(super) async fn add_reports(snapshot: Snapshot, store: &Store, now: Timestam
     // After a report between these reads the version is too old, and the next check reads again.
     let version = reports::sql::read_version(store).await?;
     let rows = reports::sql::list_counting(store).await?;
-    tokio::task::spawn_blocking(move || snapshot.reported(version, rows, now))
+    tokio::task::spawn_blocking(move || snapshot.with_reports(version, rows, now))
         .await
         .context("could not weigh the reports")
 }

@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use signpost_locator::{AtmStatus, Distance, Near, OpenState, Point, StatusReport, status};
+use signpost_locator::{AtmStatus, Distance, IndexMatch, OpenState, Point, StatusReport, status};
 
 use super::facts::AtmFilter;
-use super::hours::{HoursBoard, HoursNow};
+use super::hours::{EvaluatedHours, HoursNow};
 use super::snapshot::{CatalogueEntry, Snapshot};
 
 /// A snapshot of the catalogue at a time. A request must use a single snapshot for its reply.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) board: Arc<HoursBoard>,
+    pub(crate) evaluated_hours: Arc<EvaluatedHours>,
     pub(crate) now: Timestamp,
 }
 
-/// When an ATM opens or closes next, in local time (RFC 3339 with offset).
+/// The next opening or closing of an ATM, in local time (RFC 3339 with offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum NextOpening<'a> {
     OpensAt(&'a str),
     ClosesAt(&'a str),
@@ -29,7 +29,7 @@ impl Snapshot {
     /// Returns the catalogue at a time, which determines the open ATMs.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Moment<'_> {
-        Moment { snapshot: self, board: self.hours.at(now), now }
+        Moment { snapshot: self, evaluated_hours: self.hours.at(now), now }
     }
 }
 
@@ -44,7 +44,7 @@ impl<'a> Moment<'a> {
     #[must_use]
     pub fn lasts_until(&self) -> Timestamp {
         let minute = self.now.as_second().div_euclid(60) + 1;
-        Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.board.until())
+        Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.evaluated_hours.until())
     }
 
     /// Returns the snapshot.
@@ -56,8 +56,8 @@ impl<'a> Moment<'a> {
     /// Returns the status of an ATM with its reason.
     #[must_use]
     pub fn status(&self, entry: &CatalogueEntry) -> StatusReport<'a> {
-        let report = status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now);
-        self.under_law(entry, self.under_reports(entry, report))
+        let report = status(&entry.atm.record, self.hours(entry).map(|hours| hours.opening), self.now);
+        self.apply_bans(entry, self.apply_reports(entry, report))
     }
 
     /// Returns when an ATM with this status closes or opens.
@@ -72,32 +72,32 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// Returns the `most` nearest ATMs within `radius` that are not gone and match `filter`, nearest first, then by ID.
+    /// Returns the `max` nearest ATMs within `radius` that are not gone and match `filter`, nearest first, then by ID.
     #[must_use]
-    pub fn nearest(&self, from: Point, radius: Distance, most: usize, filter: &AtmFilter) -> Vec<Near> {
-        self.snapshot.index.nearest(from, radius, most, self.predicate(filter))
+    pub fn nearest(&self, from: Point, radius: Distance, max: usize, filter: &AtmFilter) -> Vec<IndexMatch> {
+        self.snapshot.index.nearest(from, radius, max, self.predicate(filter))
     }
 
-    /// Returns the `most` nearest of the ATMs that [`Moment::within`] returns, and the number of all of these.
+    /// Returns the `max` nearest of the ATMs that [`Moment::within`] returns, and the number of all of these.
     #[must_use]
     pub fn nearest_and_count(
         &self,
         from: Point,
         radius: Distance,
-        most: usize,
+        max: usize,
         filter: &AtmFilter,
-    ) -> (Vec<Near>, usize) {
+    ) -> (Vec<IndexMatch>, usize) {
         // Most searches have no filter, and most of their time is the count.
         if filter.is_any() && !self.snapshot.reports.has_gone() {
-            return self.snapshot.index.nearest_and_count(from, radius, most, |_| true);
+            return self.snapshot.index.nearest_and_count(from, radius, max, |_| true);
         }
-        self.snapshot.index.nearest_and_count(from, radius, most, self.predicate(filter))
+        self.snapshot.index.nearest_and_count(from, radius, max, self.predicate(filter))
     }
 
     /// Returns all ATMs within `radius` that are not gone and match `filter`, in no order.
     pub fn within(&self, from: Point, radius: Distance, filter: &AtmFilter) -> impl Iterator<Item = &CatalogueEntry> {
         let found = self.snapshot.index.within(from, radius, self.predicate(filter));
-        found.into_iter().map(|at| self.snapshot.present_at(at))
+        found.into_iter().map(|at| self.snapshot.present_entry(at))
     }
 
     /// Returns `true` if the ATM at a position of the index is not gone and matches `filter`.
@@ -106,19 +106,19 @@ impl<'a> Moment<'a> {
         let has_reports = !self.snapshot.reports.is_empty();
         move |at| {
             let facts = &self.snapshot.facts[at as usize];
-            prepared.fits(facts, || &*self.snapshot.present_at(at).machine.record, &self.board, self.now)
+            prepared.fits(facts, || &*self.snapshot.present_entry(at).atm.record, &self.evaluated_hours, self.now)
                 && (!filter.open_now || !self.is_ban(facts.advice))
                 && (!has_reports || !self.is_excluded_by_reports(at, filter))
         }
     }
 
     fn is_excluded_by_reports(&self, at: u32, filter: &AtmFilter) -> bool {
-        let id = self.snapshot.present_at(at).machine.id;
+        let id = self.snapshot.present_entry(at).atm.id;
         let reports = &self.snapshot.reports;
         reports.is_gone(id) || filter.open_now && reports.is_doubted(id)
     }
 
     fn hours(&self, entry: &CatalogueEntry) -> Option<&HoursNow> {
-        self.board.get(entry.hours?)
+        self.evaluated_hours.get(entry.hours?)
     }
 }

@@ -18,7 +18,7 @@ pub struct StoredRecord {
 
 /// The number of ATMs that an import changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ImportCounts {
     pub added: usize,
     pub changed: usize,
@@ -41,20 +41,20 @@ pub struct Plan {
 
 /// The part of a source that a document has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum Coverage {
     /// All ATMs: the others are removed.
-    Whole,
+    Full,
     /// The changes: only the ATMs that it lists as removed are removed.
-    Part,
+    Partial,
 }
 
-/// An import would remove too many ATMs.
+/// The error of an import that would remove too many ATMs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the file lacks {gone} of the source's {kept} ATMs, more than {MAX_GONE_PERCENT} %: nothing was changed; if that is \
      correct, import it again with --force"
 )]
-pub struct TooManyGone {
+pub struct RemovalLimitExceeded {
     gone: usize,
     kept: usize,
 }
@@ -68,15 +68,15 @@ pub fn plan(
     kept: &BTreeMap<String, StoredRecord>,
     rows: &[(String, String)],
     gone: &[String],
-    extent: Extent,
+    extent: Coverage,
     force: bool,
-) -> Result<Plan, TooManyGone> {
+) -> Result<Plan, RemovalLimitExceeded> {
     let mut changes = ImportCounts::default();
     let mut upserts = Vec::new();
     let living: BTreeSet<&String> = kept.iter().filter(|(_, kept)| !kept.is_gone).map(|(name, _)| name).collect();
     let mut gone: BTreeSet<&String> = match extent {
-        Extent::Whole => living.clone(),
-        Extent::Part => gone.iter().filter(|reference| living.contains(reference)).collect(),
+        Coverage::Full => living.clone(),
+        Coverage::Partial => gone.iter().filter(|reference| living.contains(reference)).collect(),
     };
     let living = living.len();
     let mut new = 0;
@@ -98,7 +98,7 @@ pub fn plan(
     }
     changes.removed = gone.len();
     if !force && gone.len() * 100 > living * MAX_GONE_PERCENT {
-        return Err(TooManyGone { gone: gone.len(), kept: living });
+        return Err(RemovalLimitExceeded { gone: gone.len(), kept: living });
     }
     let removals = gone.into_iter().cloned().collect();
     Ok(Plan { upserts, removals, changes, new })
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn repeated_import_changes_nothing() {
-        let plan = plan(&kept(&[("a", "1", false)]), &rows(&[("a", "1")]), &[], Extent::Whole, false).unwrap();
+        let plan = plan(&kept(&[("a", "1", false)]), &rows(&[("a", "1")]), &[], Coverage::Full, false).unwrap();
         assert_eq!((plan.upserts.len(), plan.removals.len(), plan.changes.unchanged), (0, 0, 1));
     }
 
@@ -129,7 +129,7 @@ mod tests {
     fn rows_are_added_changed_removed_and_restored() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true), ("d", "1", false)]);
         let new = rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]);
-        let plan = plan(&before, &new, &[], Extent::Whole, true).unwrap();
+        let plan = plan(&before, &new, &[], Coverage::Full, true).unwrap();
         assert_eq!(plan.upserts, rows(&[("a", "2"), ("c", "1"), ("e", "1")]));
         assert_eq!((plan.removals, plan.new), (vec!["b".to_owned()], 1));
         assert_eq!(plan.changes, ImportCounts { added: 2, changed: 1, unchanged: 1, removed: 1 });
@@ -140,20 +140,20 @@ mod tests {
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         let before: Vec<_> = names.iter().map(|name| (name.as_str(), "1", false)).collect();
         let after = |count: usize| rows(&before[..count].iter().map(|row| (row.0, row.1)).collect::<Vec<_>>());
-        let whole = |count, force| plan(&kept(&before), &after(count), &[], Extent::Whole, force);
+        let whole = |count, force| plan(&kept(&before), &after(count), &[], Coverage::Full, force);
         assert!(whole(8, false).is_ok());
-        assert_eq!(whole(7, false), Err(TooManyGone { gone: 3, kept: 10 }));
+        assert_eq!(whole(7, false), Err(RemovalLimitExceeded { gone: 3, kept: 10 }));
         assert_eq!(whole(0, true).unwrap().changes.removed, 10);
-        let part = |gone: &[String]| plan(&kept(&before), &after(0), gone, Extent::Part, false);
+        let part = |gone: &[String]| plan(&kept(&before), &after(0), gone, Coverage::Partial, false);
         assert_eq!(part(&names[..2]).unwrap().changes.removed, 2);
-        assert_eq!(part(&names[..3]), Err(TooManyGone { gone: 3, kept: 10 }));
+        assert_eq!(part(&names[..3]), Err(RemovalLimitExceeded { gone: 3, kept: 10 }));
     }
 
     #[test]
     fn partial_import_removes_only_listed_rows() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true)]);
         let gone = ["b", "c", "never there"].map(str::to_owned);
-        let plan = plan(&before, &rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();
+        let plan = plan(&before, &rows(&[("d", "1")]), &gone, Coverage::Partial, true).unwrap();
         assert_eq!((plan.upserts, plan.removals), (rows(&[("d", "1")]), vec!["b".to_owned()]));
         assert_eq!(plan.changes, ImportCounts { added: 1, changed: 0, unchanged: 0, removed: 1 });
     }

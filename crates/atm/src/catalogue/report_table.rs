@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use signpost_locator::AtmId;
 
-use crate::reports::evidence::{ReportStanding, ReportVerdict};
+use crate::reports::evidence::{ReportEffect, ReportVerdict};
 
 /// The weighed reports about all ATMs.
 #[derive(Clone, Debug, Default)]
@@ -14,14 +14,14 @@ pub struct ReportTable {
     pub(super) version: i64,
     /// When the first report expires.
     until: Option<Timestamp>,
-    machines: Arc<HashMap<AtmId, MachineReports>>,
+    machines: Arc<HashMap<AtmId, AtmReports>>,
     has_gone: bool,
 }
 
 /// The weighed reports about an ATM.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct MachineReports {
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub struct AtmReports {
     pub verdict: ReportVerdict,
     /// The verdict in words, without texts of reporters.
     pub summary: Box<str>,
@@ -29,7 +29,7 @@ pub struct MachineReports {
 
 impl ReportTable {
     /// Creates the table of the reports of this version.
-    pub(super) fn new(version: i64, machines: HashMap<AtmId, MachineReports>) -> Self {
+    pub(super) fn new(version: i64, machines: HashMap<AtmId, AtmReports>) -> Self {
         let until = machines.values().map(|reports| reports.verdict.until).min();
         let has_gone = machines.values().any(|reports| is_gone(&reports.verdict));
         Self { version, until, machines: Arc::new(machines), has_gone }
@@ -40,7 +40,7 @@ impl ReportTable {
         self.version == version && self.until.is_none_or(|until| now < until)
     }
 
-    pub(super) fn get(&self, id: AtmId) -> Option<&MachineReports> {
+    pub(super) fn get(&self, id: AtmId) -> Option<&AtmReports> {
         self.machines.get(&id)
     }
 
@@ -65,10 +65,10 @@ impl ReportTable {
 
     /// Returns `true` if reports or a decision cast doubt on an ATM being open.
     pub(super) fn is_doubted(&self, id: AtmId) -> bool {
-        self.get(id).is_some_and(|reports| reports.verdict.standing != ReportStanding::Undoubted)
+        self.get(id).is_some_and(|reports| reports.verdict.effect != ReportEffect::Undoubted)
     }
 }
 
 fn is_gone(verdict: &ReportVerdict) -> bool {
-    matches!(verdict.standing, ReportStanding::Gone(_))
+    matches!(verdict.effect, ReportEffect::Gone(_))
 }

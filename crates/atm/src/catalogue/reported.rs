@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use signpost_locator::{AtmStatus, Machine, Reported, StatusReason, StatusReport};
+use signpost_locator::{AtmStatus, MergedAtm, ReportedState, StatusReason, StatusReport};
 
 use super::moment::Moment;
-use super::report_table::{MachineReports, ReportTable};
+use super::report_table::{AtmReports, ReportTable};
 use super::snapshot::{CatalogueEntry, Snapshot};
 use super::source::OPERATOR;
-use crate::reports::evidence::{ReportStanding, weigh};
+use crate::reports::evidence::{ReportEffect, weigh};
 use crate::reports::{MachineReport, describe};
 
 /// The part of a record with the operational state.
@@ -20,7 +20,7 @@ impl Snapshot {
     /// Returns the snapshot with all reports of this version, weighed at the time `now`. Reports about ATMs that do not
     /// exist are ignored; those about a merged row belong to its ATM.
     #[must_use]
-    pub fn reported(mut self, version: i64, rows: Vec<MachineReport>, now: Timestamp) -> Self {
+    pub fn with_reports(mut self, version: i64, rows: Vec<MachineReport>, now: Timestamp) -> Self {
         let mut rows_by_position: HashMap<usize, Vec<MachineReport>> = HashMap::new();
         for row in rows {
             if let Some(at) = self.position(row.atm_id) {
@@ -29,10 +29,10 @@ impl Snapshot {
         }
         let mut machines = HashMap::new();
         for (at, rows) in rows_by_position {
-            let machine = &self.entries[at].machine;
+            let machine = &self.entries[at].atm;
             let verdict = weigh(&rows.iter().collect::<Vec<_>>(), answered_at(machine), now);
             if let Some(summary) = describe(&verdict) {
-                machines.insert(machine.id, MachineReports { verdict, summary: summary.into_boxed_str() });
+                machines.insert(machine.id, AtmReports { verdict, summary: summary.into_boxed_str() });
             }
         }
         self.reports = ReportTable::new(version, machines);
@@ -43,36 +43,36 @@ impl Snapshot {
     /// Returns `true` if an ATM is permanently closed, by its sources or by a decision about reports.
     #[must_use]
     pub fn is_gone(&self, entry: &CatalogueEntry) -> bool {
-        entry.machine.record.reported == Reported::PermanentlyClosed || self.reports.is_gone(entry.machine.id)
+        entry.atm.record.reported == ReportedState::PermanentlyClosed || self.reports.is_gone(entry.atm.id)
     }
 
     /// Returns the reports about an ATM, if there are any.
     #[must_use]
-    pub fn reports(&self, entry: &CatalogueEntry) -> Option<&MachineReports> {
-        self.reports.get(entry.machine.id)
+    pub fn reports(&self, entry: &CatalogueEntry) -> Option<&AtmReports> {
+        self.reports.get(entry.atm.id)
     }
 }
 
 impl<'a> Moment<'a> {
     /// Returns the status of an ATM with respect to reports and to decisions of the operator and the moderator.
-    pub(super) fn under_reports(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
-        let Some(MachineReports { verdict, summary }) = self.snapshot.reports(entry) else { return report };
-        let status = match (verdict.standing, report.status) {
-            (ReportStanding::Undoubted, _) => return report,
-            (ReportStanding::Gone(_), _) => AtmStatus::PermanentlyClosed,
+    pub(super) fn apply_reports(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
+        let Some(AtmReports { verdict, summary }) = self.snapshot.reports(entry) else { return report };
+        let status = match (verdict.effect, report.status) {
+            (ReportEffect::Undoubted, _) => return report,
+            (ReportEffect::Gone(_), _) => AtmStatus::PermanentlyClosed,
             (_, AtmStatus::PermanentlyClosed | AtmStatus::OutOfService | AtmStatus::TemporarilyClosed) => {
                 return report;
             }
-            (ReportStanding::OutOfService(_), _) => AtmStatus::OutOfService,
-            (ReportStanding::Doubted, _) => AtmStatus::Unknown,
+            (ReportEffect::OutOfService(_), _) => AtmStatus::OutOfService,
+            (ReportEffect::Doubted, _) => AtmStatus::Unknown,
         };
-        StatusReport { status, reason: StatusReason::Said(summary), as_of: verdict.newest_at }
+        StatusReport { status, reason: StatusReason::Reports(summary), as_of: verdict.newest_at }
     }
 }
 
 /// Returns when the operator last confirmed that the ATM is in service, if the operator is the source of its state.
-fn answered_at(machine: &Machine) -> Option<Timestamp> {
-    if machine.record.reported != Reported::InService {
+fn answered_at(machine: &MergedAtm) -> Option<Timestamp> {
+    if machine.record.reported != ReportedState::InService {
         return None;
     }
     let is_from_operator = machine

@@ -7,12 +7,14 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::{AtmId, Coin, Country, Index, Machine, Near, Record, Region, Reported, fold, merge};
+use signpost_locator::{
+    AtmId, Coin, Country, Index, IndexMatch, MergedAtm, Record, Region, ReportedState, fold, merge,
+};
 
 use super::advice::AdviceTable;
 use super::countries::countries;
 use super::facts::{Coins, Facts};
-use super::hours::{HoursBook, HoursTable};
+use super::hours::{HoursTable, HoursTableBuilder};
 use super::report_table::ReportTable;
 use super::source::{SAMPLE, Source};
 use super::sql::StoredCatalogue;
@@ -22,12 +24,12 @@ use super::towns::Towns;
 #[derive(Debug)]
 pub struct CatalogueEntry {
     /// The ATM, merged from its rows.
-    pub machine: Machine,
+    pub atm: MergedAtm,
     /// The number of its opening hours.
     pub(crate) hours: Option<u32>,
     /// The number of its set of advisories.
     pub(super) advice: u32,
-    /// The day on which one of its rows last changed.
+    /// The day of the last change of its rows.
     pub(crate) changed: Option<Date>,
 }
 
@@ -77,15 +79,15 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Merges and sorts the rows of the database. The snapshot has no advisories ([`Snapshot::advised`]) and no reports
-    /// ([`Snapshot::reported`]) yet.
+    /// Merges and sorts the rows of the database. The snapshot has no advisories ([`Snapshot::with_advisories`]) and no
+    /// reports ([`Snapshot::with_reports`]) yet.
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
         let StoredCatalogue { version, atms, changed, apart, sources } = stored;
-        let mut book = HoursBook::default();
-        let entries = merge(atms, &apart).into_iter().map(|machine| {
-            let changed = last_change(&machine, &changed);
-            CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0, changed }
+        let mut hours = HoursTableBuilder::default();
+        let entries = merge(atms, &apart).into_iter().map(|atm| {
+            let changed = last_change(&atm, &changed);
+            CatalogueEntry { hours: hours.number(&atm.record), atm, advice: 0, changed }
         });
         let entries: Vec<CatalogueEntry> = entries.collect();
         let mut present = Vec::new();
@@ -93,8 +95,8 @@ impl Snapshot {
         let mut cities: HashMap<_, Vec<u32>> = HashMap::new();
         let mut regions = BTreeMap::new();
         for (at, entry) in (0..).zip(&entries) {
-            let Machine { id, record, claims } = &entry.machine;
-            if record.reported != Reported::PermanentlyClosed {
+            let MergedAtm { id, record, claims } = &entry.atm;
+            if record.reported != ReportedState::PermanentlyClosed {
                 present.push(at);
             }
             merged.extend(claims.iter().filter(|claim| claim.id != *id).map(|claim| (claim.id, at)));
@@ -105,12 +107,12 @@ impl Snapshot {
             }
         }
         let present_entries: Vec<&CatalogueEntry> = present.iter().map(|at| &entries[*at as usize]).collect();
-        let coins = Coins::from_records(entries.iter().map(|entry| &*entry.machine.record));
-        let facts = present_entries.iter().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
-        let records: Vec<&Record> = present_entries.iter().map(|entry| &*entry.machine.record).collect();
+        let coins = Coins::from_records(entries.iter().map(|entry| &*entry.atm.record));
+        let facts = present_entries.iter().map(|entry| coins.facts(&entry.atm.record, entry.hours)).collect();
+        let records: Vec<&Record> = present_entries.iter().map(|entry| &*entry.atm.record).collect();
         let index = Index::build(&records.iter().map(|record| record.point).collect::<Vec<_>>());
         let countries = countries(&records, &index);
-        let newest_record = entries.iter().filter_map(|entry| entry.machine.record.known_at()).max();
+        let newest_record = entries.iter().filter_map(|entry| entry.atm.record.known_at()).max();
         let newest_import = sources.iter().map(|source| source.imported_at).max();
         let parts = SnapshotParts {
             version,
@@ -120,7 +122,7 @@ impl Snapshot {
             facts,
             coins,
             index,
-            hours: book.table(),
+            hours: hours.build(),
             advice: AdviceTable::default(),
             cities,
             regions,
@@ -142,7 +144,7 @@ impl Snapshot {
     #[must_use]
     pub fn towns(&self, places: &Gazetteer) -> &Towns {
         let all = self.towns.get_or_init(|| {
-            let records: Vec<&Record> = self.entries.iter().map(|entry| &*entry.machine.record).collect();
+            let records: Vec<&Record> = self.entries.iter().map(|entry| &*entry.atm.record).collect();
             Towns::build(&records, places)
         });
         if !self.reports.has_gone() {
@@ -192,18 +194,18 @@ impl SnapshotParts {
     /// Returns the position of the ATM with this ID, or with a row of this ID.
     #[must_use]
     pub fn position(&self, id: AtmId) -> Option<usize> {
-        let own = self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
+        let own = self.entries.binary_search_by_key(&id, |entry| entry.atm.id).ok();
         own.or_else(|| self.merged.get(&id).map(|at| *at as usize))
     }
 
     /// Returns the ATM that a search found.
     #[must_use]
-    pub fn found(&self, near: Near) -> &CatalogueEntry {
-        self.present_at(near.at)
+    pub fn found(&self, near: IndexMatch) -> &CatalogueEntry {
+        self.present_entry(near.at)
     }
 
     /// Returns the ATM at a position of the index.
-    pub(crate) fn present_at(&self, at: u32) -> &CatalogueEntry {
+    pub(crate) fn present_entry(&self, at: u32) -> &CatalogueEntry {
         &self.entries[self.present[at as usize] as usize]
     }
 
@@ -215,7 +217,7 @@ impl SnapshotParts {
     /// Returns the cities in addresses: region, folded name, and the name in the address of the first ATM.
     pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
         self.cities.iter().filter_map(|((region, folded), atms)| {
-            let first = &self.entries[*atms.first()? as usize].machine.record.address;
+            let first = &self.entries[*atms.first()? as usize].atm.record.address;
             Some((*region, folded.as_str(), first.city.as_deref()?.trim()))
         })
     }
@@ -261,7 +263,7 @@ impl SnapshotParts {
 }
 
 /// Returns the day on which a row of an ATM last changed, given the day of each row by ID.
-fn last_change(machine: &Machine, changed: &[(AtmId, Date)]) -> Option<Date> {
+fn last_change(machine: &MergedAtm, changed: &[(AtmId, Date)]) -> Option<Date> {
     let positions = machine.claims.iter().map(|claim| changed.binary_search_by_key(&claim.id, |(id, _)| *id));
     positions.flatten().map(|at| changed[at].1).max()
 }

@@ -9,19 +9,19 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::json;
-use signpost_locator::{Atm, AtmId, Record, SharedParts, sample};
+use signpost_locator::{Atm, AtmId, Record, RecordInterner, sample};
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, sql, step};
+use signpost_store::{Row, Statement, Store, Stored, WriteOutcome, params, sql};
 use tokio::sync::mpsc;
 
 use super::plan::{Plan, StoredRecord};
 use super::source::{SAMPLE, Source};
-use super::stored::{AtmApart, StoredAtm};
+use super::stored::{StoredAtm, UnmergedAtm};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
-/// Read page by page: the process would not release the memory of all rows.
+/// Selects one page of ATMs: the process would not release the memory of all rows.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
 
 /// Maximum number of pages that were read and wait to be parsed.
@@ -33,13 +33,14 @@ const OF_SOURCE: &str = sql!(StoredAtm::SELECT, " WHERE source = $1");
 
 const HISTORY: &str = sql!(StoredAtm::SELECT, " WHERE id = $1");
 
-/// Uses only indexes, so that no record is read.
+/// Counts the ATMs of each source with indexes only, without reading a record.
 const COUNTS: &str = "
     SELECT source, COUNT(*),
            (SELECT COUNT(*) FROM atms AS gone WHERE gone.source = atms.source AND gone.removed_at IS NOT NULL)
     FROM atms GROUP BY source";
 
-/// The version is that of the plan: the second of two concurrent imports changes no row and is rejected.
+/// Advances the version from the version of the plan. The second of two concurrent imports changes no row and is
+/// rejected.
 const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
 
 /// The ID is above all others. Rows are never deleted, so no ID is used twice.
@@ -56,28 +57,28 @@ const REMOVE_ALL: &str = "UPDATE atms SET removed_at = $1 WHERE source = $2 AND 
 
 const PUT_SOURCE: &str = sql!(Source::INSERT, " ON CONFLICT (name) DO UPDATE SET attribution = $2, imported_at = $3");
 
-const KEEP_APART: &str = sql!(AtmApart::INSERT, " ON CONFLICT (id) DO NOTHING");
+const PREVENT_MERGE: &str = sql!(UnmergedAtm::INSERT, " ON CONFLICT (id) DO NOTHING");
 
-const LET_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
+const ALLOW_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
 
 const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
 
 /// The next fetch of the feed that fills this source is unconditional and gets the whole document.
 const RESET_FEED: &str = "UPDATE atm_feeds SET etag = NULL, last_modified = NULL, synced_to = NULL WHERE name = $1";
 
-/// Only if nothing was ever stored.
+/// Advances the version if nothing was ever stored.
 const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
 
 /// The catalogue in the database, without removed ATMs.
 #[derive(Debug, Default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct StoredCatalogue {
     pub version: i64,
     pub atms: Vec<Atm>,
     /// The day on which each row last changed, by ID.
     pub changed: Vec<(AtmId, Date)>,
-    /// Rows that are never merged with those of other sources.
+    /// Rows that are never merged with rows of other sources.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
 }
@@ -85,26 +86,26 @@ pub struct StoredCatalogue {
 /// Steps that are written together with an import.
 #[derive(Debug, Default)]
 pub struct ImportSteps {
-    /// The entry of the audit log, and steps that the write requires.
-    pub others: Vec<Step>,
+    /// The entry of the audit log, and statements that the write requires.
+    pub others: Vec<Statement>,
     /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of
     /// its source: the document of the feed may be unchanged, but the source no longer is.
-    pub feed: Option<Step>,
+    pub feed: Option<Statement>,
 }
 
-/// Another import was committed at the same time.
+/// The error of an import that conflicts with a concurrent import.
 #[derive(Debug, thiserror::Error)]
 #[error("another import ran at the same time; nothing was changed, try again")]
 pub struct Conflict;
 
-/// A required step that is written together with an import was refused. Another attempt would be refused too.
+/// The error of an import with a required statement that is refused. Another attempt would fail too.
 #[derive(Debug, thiserror::Error)]
 #[error("a condition of this import is no longer met; nothing was changed, start again")]
-pub struct RequiredStepRefused;
+pub struct RequiredStatementRefused;
 
 /// The number of ATMs of a source.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SourceCount {
     pub source: String,
     pub machines: i64,
@@ -129,8 +130,8 @@ pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
     let AtmReader { atms, changed, .. } = read_atms(store).await?;
     let mut apart = BTreeSet::new();
-    for row in store.read(AtmApart::SELECT, params![]).await? {
-        apart.insert(AtmApart::from_row(row)?.id);
+    for row in store.read(UnmergedAtm::SELECT, params![]).await? {
+        apart.insert(UnmergedAtm::from_row(row)?.id);
     }
     Ok(StoredCatalogue { version, atms, changed, apart, sources })
 }
@@ -166,7 +167,7 @@ struct AtmReader {
     changed: Vec<(AtmId, Date)>,
     /// The names of sources, each stored once.
     names: HashSet<Arc<str>>,
-    parts: SharedParts,
+    parts: RecordInterner,
 }
 
 impl AtmReader {
@@ -178,7 +179,7 @@ impl AtmReader {
         self.names.insert(Arc::clone(&source));
         let mut record: Box<Record> =
             serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
-        self.parts.share(&mut record);
+        self.parts.intern(&mut record);
         self.atms.push(Atm { id, source, record });
         Ok(())
     }
@@ -196,23 +197,28 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
     rows.collect()
 }
 
-/// Writes the changes of an import and the `beside` steps in one transaction. The first import deletes the sample ATMs.
+/// Writes the changes of an import and the `steps` statements in one transaction. The first import deletes the sample
+/// ATMs.
 ///
 /// # Errors
-/// [`Conflict`] if another import was committed since the plan was made; [`RequiredStepRefused`] if a required step of
-/// `beside` is refused; or the errors of [`Store::write`].
-pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, beside: ImportSteps) -> Result<()> {
+/// [`Conflict`] if another import was committed since the plan was made; [`RequiredStatementRefused`] if a required
+/// statement of `steps` is refused; or the errors of [`Store::write`].
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, steps: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
-    let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
+    let mut statements = vec![
+        Statement::expect_row(ADVANCE, params![version]),
+        Statement::new(PUT_SOURCE, params![name, attribution, *now]),
+    ];
     if name != SAMPLE {
-        steps.push(step(REMOVE_ALL, params![*now, SAMPLE]));
-        steps.push(step(DROP_SOURCE, params![SAMPLE]));
+        statements.push(Statement::new(REMOVE_ALL, params![*now, SAMPLE]));
+        statements.push(Statement::new(DROP_SOURCE, params![SAMPLE]));
     }
-    steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
-    steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
-    steps.push(beside.feed.unwrap_or_else(|| step(RESET_FEED, params![name])));
-    steps.extend(beside.others);
-    commit(store, steps).await
+    statements.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
+    statements
+        .extend(plan.removals.into_iter().map(|reference| Statement::new(REMOVE, params![*now, name, reference])));
+    statements.push(steps.feed.unwrap_or_else(|| Statement::new(RESET_FEED, params![name])));
+    statements.extend(steps.others);
+    commit(store, statements).await
 }
 
 /// Fills a catalogue that was never imported into with the fictional sample ATMs.
@@ -223,30 +229,30 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
     if read_version(store).await? > 0 {
         return Ok(());
     }
-    let mut steps = vec![must(FIRST, params![])];
-    steps.push(step(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
+    let mut statements = vec![Statement::expect_row(FIRST, params![])];
+    statements.push(Statement::new(PUT_SOURCE, params![SAMPLE, "Fictional sample machines, made by Signpost", now]));
     for record in sample::records() {
         let reference = record.source_ref.as_deref().context("a sample machine has a reference")?;
-        steps.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
+        statements.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
     }
     // Rejected if another process has already filled it, with an equal result.
-    store.write(steps).await?;
+    store.write(statements).await?;
     Ok(())
 }
 
-/// Prevents rows from being merged with those of other sources, or allows it again. `told` is the entry of the audit
-/// log.
+/// Prevents rows from being merged with rows of other sources, or allows it again. `audit_entry` is the entry of the
+/// audit log.
 ///
 /// # Errors
 /// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
-pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -> Result<()> {
-    let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
+pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, audit_entry: Statement) -> Result<()> {
+    let mut statements = vec![Statement::expect_row(ADVANCE, params![read_version(store).await?])];
     for row in rows {
-        let sql = if apart { KEEP_APART } else { LET_MERGE };
-        steps.push(step(sql, AtmApart { id: *row }.params()));
+        let sql = if apart { PREVENT_MERGE } else { ALLOW_MERGE };
+        statements.push(Statement::new(sql, UnmergedAtm { id: *row }.params()));
     }
-    steps.push(told);
-    commit(store, steps).await
+    statements.push(audit_entry);
+    commit(store, statements).await
 }
 
 /// Deletes a source and all its ATMs, resets the feed of that name, and writes an audit entry. The IDs are not used
@@ -254,25 +260,25 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -
 ///
 /// # Errors
 /// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
-pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64, now: Timestamp) -> Result<()> {
+pub async fn delete_source(store: &Store, name: &str, by: &Actor, machines: i64, now: Timestamp) -> Result<()> {
     let version = read_version(store).await?;
-    let told = insert_entry(by, None, Action::AtmsForgotten, name, &json!({ "machines": machines }), now);
-    let steps = vec![
-        must(ADVANCE, params![version]),
-        step(REMOVE_ALL, params![now, name]),
-        step(DROP_SOURCE, params![name]),
-        step(RESET_FEED, params![name]),
-        told,
+    let audit_entry = insert_entry(by, None, Action::AtmsForgotten, name, &json!({ "machines": machines }), now);
+    let statements = vec![
+        Statement::expect_row(ADVANCE, params![version]),
+        Statement::new(REMOVE_ALL, params![now, name]),
+        Statement::new(DROP_SOURCE, params![name]),
+        Statement::new(RESET_FEED, params![name]),
+        audit_entry,
     ];
-    commit(store, steps).await
+    commit(store, statements).await
 }
 
-/// Writes steps of which the first advances the version.
-async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
-    match store.write(steps).await? {
+/// Writes statements of which the first advances the version.
+async fn commit(store: &Store, statements: Vec<Statement>) -> Result<()> {
+    match store.write(statements).await? {
         WriteOutcome::Committed(_) => Ok(()),
         WriteOutcome::Refused(0) => Err(Conflict.into()),
-        WriteOutcome::Refused(_) => Err(RequiredStepRefused.into()),
+        WriteOutcome::Refused(_) => Err(RequiredStatementRefused.into()),
     }
 }
 
@@ -298,6 +304,6 @@ pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
     Ok(counts)
 }
 
-fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {
-    must(UPSERT, params![source, reference, record, now])
+fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Statement {
+    Statement::expect_row(UPSERT, params![source, reference, record, now])
 }

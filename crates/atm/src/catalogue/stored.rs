@@ -4,15 +4,15 @@ use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_locator::AtmId;
-use signpost_store::column::Via;
-use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, rows};
+use signpost_store::column::Wrapper;
+use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumns, rows};
 
 use crate::atm_number::AtmNumber;
 
 rows! {
     /// The row of an ATM, also shown as its history.
     #[derive(Clone, Debug, Serialize)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct StoredAtm in "atms" by [id] {
         #[serde(skip)]
         pub id: AtmId as AtmNumber,
@@ -23,7 +23,7 @@ rows! {
         pub record: String,
         pub first_seen: Timestamp,
         pub updated_at: Timestamp,
-    } later {
+    } mutable {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub removed_at: Option<Timestamp>,
     }
@@ -32,8 +32,8 @@ rows! {
 rows! {
     /// An ATM with a row that is never merged with another source.
     #[derive(Clone, Copy, Debug)]
-    #[expect(missing_docs, reason = "the name says it")]
-    pub struct AtmApart in "atm_apart" by [id] {
+    #[expect(missing_docs, reason = "the name is self-explanatory")]
+    pub struct UnmergedAtm in "atm_apart" by [id] {
         pub id: AtmId as AtmNumber,
     }
 }
@@ -42,7 +42,7 @@ rows! {
 struct Reference(String);
 
 impl ReadColumns for Reference {
-    const COLUMNS: &'static [Column] = &[Column { name: "ref", kind: Kind::Text }];
+    const COLUMNS: &'static [Column] = &[Column { name: "ref", kind: ColumnKind::Text }];
 
     fn read(values: &mut Values) -> Result<Self> {
         values.next_column().map(Self)
@@ -55,12 +55,12 @@ impl WriteColumns for Reference {
     }
 }
 
-impl Via<String> for Reference {
+impl Wrapper<String> for Reference {
     fn wrap(value: String) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> String {
+    fn into_wrapped(self) -> String {
         self.0
     }
 }

@@ -6,10 +6,10 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::{Country, Distance, Index, Point, Record, Region, Reported, fold, slug};
+use signpost_locator::{Country, Distance, Index, Point, Record, Region, ReportedState, fold, slug};
 
 use super::countries::country_of;
-use crate::advisories::Spot;
+use crate::advisories::Location;
 
 /// The number of an ATM without a town.
 const NONE: u32 = u32::MAX;
@@ -50,7 +50,7 @@ struct TownLookup {
     /// The numbers of towns by area and folded name. A town has several names if addresses and gazetteer differ.
     numbers: BTreeMap<(TownArea, Box<str>), u32>,
     /// The number of the town of each ATM.
-    of_machines: Vec<u32>,
+    of_atms: Vec<u32>,
     /// The centres.
     index: Index,
 }
@@ -79,7 +79,7 @@ impl Towns {
                 (area, main)
             });
             if let Some(key) = &key
-                && record.reported != Reported::PermanentlyClosed
+                && record.reported != ReportedState::PermanentlyClosed
             {
                 drafts.entry(key.clone()).or_default().machines.push(at);
             }
@@ -99,11 +99,11 @@ impl Towns {
         drafts.sort_by(|(a, one), (b, other)| (a.0, &one.name).cmp(&(b.0, &other.name)));
         let keys = drafts.iter().map(|(key, _)| key.clone());
         let by_key: BTreeMap<(TownArea, String), u32> = keys.zip(0..).collect();
-        let of_machines = key_of_each.iter().map(|key| match key {
+        let of_atms = key_of_each.iter().map(|key| match key {
             Some(key) => by_key.get(key).copied().unwrap_or(NONE),
             None => NONE,
         });
-        let of_machines = of_machines.collect();
+        let of_atms = of_atms.collect();
         let mut numbers: BTreeMap<(TownArea, Box<str>), u32> = BTreeMap::new();
         for ((area, name), main) in main_names {
             if let Some(number) = by_key.get(&(area, main)) {
@@ -119,7 +119,7 @@ impl Towns {
             }
         }
         let index = Index::build(&towns.iter().map(|town| town.center).collect::<Vec<_>>());
-        Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_machines, index }) }
+        Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_atms, index }) }
     }
 
     /// Returns the towns without the ATMs at these positions. Towns that do not change are shared.
@@ -154,20 +154,26 @@ impl Towns {
 
     /// Returns the town of the ATM at a position.
     #[must_use]
-    pub fn of_machine(&self, at: usize) -> Option<&Town> {
+    pub fn of_atm(&self, at: usize) -> Option<&Town> {
         self.all.get(self.number_of(at)?).map(Arc::as_ref).filter(|town| !town.is_empty())
     }
 
     fn number_of(&self, machine: usize) -> Option<usize> {
-        let number = self.lookup.of_machines.get(machine).filter(|number| **number != NONE)?;
+        let number = self.lookup.of_atms.get(machine).filter(|number| **number != NONE)?;
         Some(*number as usize)
     }
 
-    /// Returns the `most` nearest towns to a point within a distance, except `but`.
-    pub fn near(&self, from: Point, within: Distance, most: usize, but: Option<&Town>) -> impl Iterator<Item = &Town> {
-        let near = self.lookup.index.nearest(from, within, most, |at| {
+    /// Returns the `max` nearest towns to a point within a distance, except `except`.
+    pub fn near(
+        &self,
+        from: Point,
+        within: Distance,
+        max: usize,
+        except: Option<&Town>,
+    ) -> impl Iterator<Item = &Town> {
+        let near = self.lookup.index.nearest(from, within, max, |at| {
             let town = &*self.all[at as usize];
-            !town.is_empty() && but.is_none_or(|but| !std::ptr::eq(town, but))
+            !town.is_empty() && except.is_none_or(|except| !std::ptr::eq(town, except))
         });
         near.into_iter().map(|near| &*self.all[near.at as usize])
     }
@@ -215,7 +221,7 @@ impl Town {
 impl TownDraft {
     fn town(self, area: TownArea, records: &[&Record]) -> Town {
         let points: Vec<Point> = self.machines.iter().map(|at| records[*at as usize].point).collect();
-        let center = self.center.or_else(|| Point::middle(points.iter().copied()));
+        let center = self.center.or_else(|| Point::centroid(points.iter().copied()));
         // ATMs on opposite sides of the earth have no common centre.
         let center = center.unwrap_or_else(|| *points.first().expect("a town has an ATM"));
         let distances = points.iter().map(|point| center.distance(*point).in_metres());
@@ -233,11 +239,11 @@ fn present(towns: &[Arc<Town>]) -> impl Iterator<Item = &Town> {
 
 /// Returns the area and the city of an ATM, if both are known.
 fn find_town<'a>(record: &'a Record, places: &Gazetteer) -> Option<(TownArea, Cow<'a, str>)> {
-    let spot = Spot::of_machine(record, places);
-    let own = spot.country?;
-    let region = spot.region.or_else(|| Region::of_territory(own));
+    let location = Location::of_atm(record, places);
+    let own = location.country?;
+    let region = location.region.or_else(|| Region::of_territory(own));
     let country = country_of(region, Some(own))?;
-    let city = spot.city?;
+    let city = location.city?;
     (!fold(&city).is_empty()).then_some((TownArea { country, region }, city))
 }
 
@@ -288,11 +294,11 @@ mod tests {
         };
         let records = [record("Austin", 30.26), record("Marfa", 30.3), record("Austin", 30.27)];
         let towns = Towns::build(&records.iter().collect::<Vec<_>>(), &Gazetteer::embedded());
-        let area = towns.of_machine(0).expect("a town").area;
+        let area = towns.of_atm(0).expect("a town").area;
         let left = towns.without([1, 2, 99].into_iter());
         assert_eq!(left.all().map(|town| (&*town.name, town.machines())).collect::<Vec<_>>(), [("Austin", &[0][..])]);
         assert_eq!((left.areas(), left.of_area(area).count()), (vec![(area, 1)], 1));
-        assert!(left.find(area, "Marfa").is_none() && left.of_machine(1).is_none());
+        assert!(left.find(area, "Marfa").is_none() && left.of_atm(1).is_none());
         let point = records[1].point;
         assert!(left.near(point, Distance::miles(500.0), 9, None).all(|town| &*town.name == "Austin"));
         assert_eq!((towns.areas(), towns.find(area, "Marfa").map(Town::len)), (vec![(area, 3)], Some(1)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use signpost_platform::clock::Clock;
-use signpost_platform::interval::every_or_when;
+use signpost_platform::interval::run_every_or_notified;
 use signpost_store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves every new version of the catalogue until `draining` is cancelled. If a reload fails, the old version stays.
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, clock: &Clock, draining: &CancellationToken) {
-    every_or_when(WATCH_INTERVAL, &catalogue.changed, draining, "could not reload the catalogue", || {
+    run_every_or_notified(WATCH_INTERVAL, &catalogue.changed, draining, "could not reload the catalogue", || {
         reload_if_changed(store, catalogue, clock)
     })
     .await;

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use signpost_store::column::Via;
-use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns};
+use signpost_store::column::Wrapper;
+use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumns};
 
 /// The column `every_ms`.
 pub(super) struct EveryMs(Option<Duration>);
 
-impl Via<Option<Duration>> for EveryMs {
+impl Wrapper<Option<Duration>> for EveryMs {
     fn wrap(value: Option<Duration>) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> Option<Duration> {
+    fn into_wrapped(self) -> Option<Duration> {
         self.0
     }
 }
 
 impl ReadColumns for EveryMs {
-    const COLUMNS: &'static [Column] = &[Column { name: "every_ms", kind: Kind::Integer }];
+    const COLUMNS: &'static [Column] = &[Column { name: "every_ms", kind: ColumnKind::Integer }];
 
     fn read(values: &mut Values) -> Result<Self> {
         let millis: Option<i64> = values.next_column()?;

@@ -7,12 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use serde::Serialize;
 use signpost_locator::import::{FormatChoice, Import};
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::{Parsed, columns, rows};
 use url::Url;
 
 use super::every::EveryMs;
-use crate::catalogue::{Extent, ImportCounts};
+use crate::catalogue::{Coverage, ImportCounts};
 
 /// Placeholder in a URL for the time of the last fetch, for servers that can return only later changes.
 pub const SINCE: &str = "{updated_since}";
@@ -60,7 +60,7 @@ rows! {
 columns! {
     /// The validators of a response, for the next conditional request (RFC 9110, section 13).
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Validators {
         pub etag: Option<String>,
         pub last_modified: Option<String>,
@@ -69,11 +69,11 @@ columns! {
 
 /// The outcome of a fetch.
 #[derive(Debug)]
-pub enum Synced {
+pub enum SyncOutcome {
     /// The document is unchanged.
     Unchanged,
     /// The document was imported.
-    TakenOver {
+    Imported {
         /// The number of ATMs that changed.
         changes: ImportCounts,
         /// The rows that were read.
@@ -104,7 +104,7 @@ pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
 pub fn check_url(url: &str) -> Result<(), &'static str> {
     let parsed = Url::parse(&url.replace(SINCE, "2026-01-01T00:00:00Z")).map_err(|_| "must be an http or https URL")?;
     // Only the operator adds feeds, so private addresses are allowed.
-    Reach::Everything.check(&parsed)
+    EgressPolicy::Everything.check(&parsed)
 }
 
 impl Feed {
@@ -138,20 +138,20 @@ impl Feed {
     /// Clears the time of the last synchronization if it is still ahead: the clock was wrong then, and changes since
     /// may be missing. The feed is then fetched as a whole.
     #[must_use]
-    pub(super) fn without_future(mut self, now: Timestamp) -> Self {
+    pub(super) fn clear_future_sync(mut self, now: Timestamp) -> Self {
         self.synced_to = self.synced_to.filter(|at| now.checked_add(OVERLAP).is_ok_and(|latest| *at <= latest));
         self
     }
 
     /// Returns the feed without the state of earlier fetches. The next fetch is then complete and unconditional.
     #[must_use]
-    pub(super) fn into_unfetched(self) -> Self {
+    pub(super) fn without_fetch_state(self) -> Self {
         Self { known: Validators::default(), synced_to: None, ..self }
     }
 
     /// Returns whether the next request is for the changes only or for the whole document.
-    pub(super) fn extent(&self) -> Extent {
-        if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
+    pub(super) fn extent(&self) -> Coverage {
+        if self.url.contains(SINCE) && self.synced_to.is_some() { Coverage::Partial } else { Coverage::Full }
     }
 
     /// Returns the URL of the next request.
@@ -164,7 +164,7 @@ impl Feed {
     /// since another time are another document.
     pub(super) fn request_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
-        if self.extent() == Extent::Whole {
+        if self.extent() == Coverage::Full {
             let known = [(IF_NONE_MATCH, &self.known.etag), (IF_MODIFIED_SINCE, &self.known.last_modified)];
             headers.extend(known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.parse().ok()?))));
         }
@@ -179,7 +179,7 @@ impl Feed {
     /// Returns the feed with the outcome of a fetch that ended at `now`. Its validators and `synced_to` are unchanged:
     /// they are written together with the import.
     #[must_use]
-    pub(super) fn after(mut self, now: Timestamp, outcome: &Result<Synced, FetchFailed>) -> Self {
+    pub(super) fn after(mut self, now: Timestamp, outcome: &Result<SyncOutcome, FetchFailed>) -> Self {
         match outcome {
             Ok(_) => {
                 let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
@@ -212,11 +212,11 @@ impl From<anyhow::Error> for FetchFailed {
 ///
 /// # Errors
 /// If it is not.
-pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
+pub fn check_retry_delay(feed: &Feed, now: Timestamp) -> Result<()> {
     if feed.failures > 0 && !feed.may_be_fetched(now) {
         let Feed { name, next_at, last_error, .. } = feed;
-        let why = last_error.as_deref().unwrap_or_default();
-        bail!("{name} failed recently ({why}) and is not fetched before {next_at}; override with --force");
+        let reason = last_error.as_deref().unwrap_or_default();
+        bail!("{name} failed recently ({reason}) and is not fetched before {next_at}; override with --force");
     }
     Ok(())
 }
@@ -259,7 +259,7 @@ mod tests {
             assert_eq!(feed(every, next).may_be_fetched(at(1000)), expected, "{every:?} {next}");
         }
         let failed = Feed { failures: 3, ..feed(Some(1), 9000) };
-        assert!(check_wait(&failed, at(1000)).is_ok() && check_wait(&failed, at(8990)).is_err());
+        assert!(check_retry_delay(&failed, at(1000)).is_ok() && check_retry_delay(&failed, at(8990)).is_err());
         let late = Feed { next_at: Timestamp::MAX, ..feed(Some(1), 0) };
         assert!(late.may_be_fetched(at(0)) && !feed(Some(u64::MAX / 3600), 5000).may_be_fetched(at(0)));
     }
@@ -268,17 +268,17 @@ mod tests {
     fn forced_fetch_is_complete_and_unconditional() {
         let known = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
         let feed = Feed { synced_to: Some(at(999)), known, ..feed(None, 0) };
-        assert_eq!(feed.extent(), Extent::Part);
-        let forced = feed.into_unfetched();
-        assert_eq!(forced.extent(), Extent::Whole);
+        assert_eq!(feed.extent(), Coverage::Partial);
+        let forced = feed.without_fetch_state();
+        assert_eq!(forced.extent(), Coverage::Full);
         assert!(forced.address().unwrap().as_str().contains("1970-01-01"));
         assert!(!is_conditional(&forced.request_headers()));
     }
 
     #[test]
     fn changes_are_requested_since_a_past_time() {
-        for (synced_to, expected) in [(999, Extent::Part), (1000, Extent::Part), (1003, Extent::Whole)] {
-            let feed = Feed { synced_to: Some(at(synced_to)), ..feed(None, 0) }.without_future(at(1000));
+        for (synced_to, expected) in [(999, Coverage::Partial), (1000, Coverage::Partial), (1003, Coverage::Full)] {
+            let feed = Feed { synced_to: Some(at(synced_to)), ..feed(None, 0) }.clear_future_sync(at(1000));
             assert_eq!(feed.extent(), expected, "{synced_to}");
         }
     }

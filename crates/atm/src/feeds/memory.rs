@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, OutboundResponse, Request};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum size of a document that is downloaded without the permit for large documents, in bytes.
 const MAX_SMALL_BYTES: usize = 32 << 20;
 
-/// Limits the memory of concurrent fetches to one large document, and one document that is imported. Clones share their
-/// permits.
+/// A limit of the memory of concurrent fetches: a single large document, and a single document that is imported.
+/// Clones share their permits.
 #[derive(Clone, Debug)]
 pub struct FetchMemory {
     max_small_bytes: usize,
@@ -39,14 +39,14 @@ impl FetchMemory {
     /// # Errors
     /// The errors of [`Outbound::send`].
     pub(super) async fn download(&self, outbound: &Outbound, request: Request<'_>) -> Result<Download> {
-        let keep = request.keep.min(self.max_small_bytes + 1);
-        let response = outbound.send(Reach::Everything, Request { keep, ..request.clone() }).await?;
+        let max_body = request.max_body.min(self.max_small_bytes + 1);
+        let response = outbound.send(EgressPolicy::Everything, Request { max_body, ..request.clone() }).await?;
         if response.body.len() <= self.max_small_bytes {
             return Ok(Download { response, permit: None });
         }
         drop(response);
         let permit = Arc::clone(&self.large).acquire_owned().await?;
-        let response = outbound.send(Reach::Everything, request).await?;
+        let response = outbound.send(EgressPolicy::Everything, request).await?;
         Ok(Download { response, permit: Some(permit) })
     }
 
@@ -66,7 +66,7 @@ mod tests {
 
     use reqwest::Method;
     use reqwest::header::HeaderMap;
-    use signpost_platform::outbound::Names;
+    use signpost_platform::outbound::NameResolver;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
     use tokio::sync::watch;
@@ -102,8 +102,8 @@ mod tests {
     }
 
     async fn download(memory: &FetchMemory, outbound: &Outbound, url: &Url) -> Download {
-        let (headers, within) = (HeaderMap::new(), Duration::from_secs(30));
-        let request = Request { method: Method::GET, url, headers, body: None, within, keep: LARGE_BYTES + 1 };
+        let (headers, timeout) = (HeaderMap::new(), Duration::from_secs(30));
+        let request = Request { method: Method::GET, url, headers, body: None, timeout, max_body: LARGE_BYTES + 1 };
         memory.download(outbound, request).await.unwrap()
     }
 
@@ -111,7 +111,7 @@ mod tests {
     async fn one_large_document_is_in_memory_at_a_time() {
         let (url, requests) = serve(LARGE_BYTES).await;
         let memory = FetchMemory { max_small_bytes: LARGE_BYTES / 4, ..FetchMemory::default() };
-        let outbound = Outbound::new(&Names::System);
+        let outbound = Outbound::new(&NameResolver::System);
         let ended = Arc::new(AtomicUsize::new(0));
         let mut fetches = JoinSet::new();
         for _ in 0..FEEDS {
@@ -138,7 +138,7 @@ mod tests {
         let (large_url, _) = serve(LARGE_BYTES).await;
         let (small_url, requests) = serve(LARGE_BYTES / 4).await;
         let memory = FetchMemory { max_small_bytes: LARGE_BYTES / 4, ..FetchMemory::default() };
-        let outbound = Outbound::new(&Names::System);
+        let outbound = Outbound::new(&NameResolver::System);
         let large = download(&memory, &outbound, &large_url).await;
         let small = download(&memory, &outbound, &small_url).await;
         assert_eq!((small.response.body.len(), small.permit.is_some()), (LARGE_BYTES / 4, false));

@@ -6,6 +6,6 @@ mod memory;
 pub mod sql;
 mod sync;
 
-pub use feed::{Feed, FetchFailed, SINCE, Synced, Validators, check_url, check_wait};
+pub use feed::{Feed, FetchFailed, SINCE, SyncOutcome, Validators, check_retry_delay, check_url};
 pub use memory::FetchMemory;
 pub use sync::{FeedFetcher, MAX_CONCURRENT_FETCHES};

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
-use signpost_store::{Row, Step, Store, Stored, WriteError, must, params, sql, step};
+use signpost_store::{Row, Statement, Store, Stored, WriteError, params, sql};
 
 use super::feed::{Feed, Validators};
-use crate::catalogue::Extent;
+use crate::catalogue::Coverage;
 
 const FEEDS: &str = sql!(Feed::SELECT, " ORDER BY name");
 
@@ -64,7 +64,7 @@ fn read_feed(row: Row) -> Result<Feed> {
 /// # Errors
 /// The errors of [`Store::write`].
 pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
-    store.write([step(SAVE, feed.clone().params())]).await?;
+    store.write([Statement::new(SAVE, feed.clone().params())]).await?;
     Ok(())
 }
 
@@ -76,23 +76,23 @@ pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
 pub(super) async fn record_fetch(store: &Store, feed: &Feed, previous_next_at: Timestamp) -> Result<()> {
     let Feed { name, url, fetched_at, failures, next_at, last_error, .. } = feed;
     let record = if *failures == 0 {
-        step(RECORD_SUCCESS, params![name, url, *fetched_at, *next_at, previous_next_at])
+        Statement::new(RECORD_SUCCESS, params![name, url, *fetched_at, *next_at, previous_next_at])
     } else {
-        step(RECORD_FAILURE, params![name, url, *failures, *next_at, last_error.as_deref(), previous_next_at])
+        Statement::new(RECORD_FAILURE, params![name, url, *failures, *next_at, last_error.as_deref(), previous_next_at])
     };
     store.write([record]).await?;
     Ok(())
 }
 
-/// Returns the step that stores the validators and the time of a document, to be written together with its import.
-pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: Timestamp) -> Step {
+/// Returns the statement that stores the validators and the time of a document, to be written together with its import.
+pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: Timestamp) -> Statement {
     let etag = validators.etag.as_deref();
     let last_modified = validators.last_modified.as_deref();
     match (feed.extent(), feed.synced_to) {
-        (Extent::Part, Some(before)) => {
-            must(RECORD_PART, params![&feed.name, &feed.url, etag, last_modified, synced_to, before])
+        (Coverage::Partial, Some(before)) => {
+            Statement::expect_row(RECORD_PART, params![&feed.name, &feed.url, etag, last_modified, synced_to, before])
         }
-        _ => step(RECORD_WHOLE, params![&feed.name, &feed.url, etag, last_modified, synced_to]),
+        _ => Statement::new(RECORD_WHOLE, params![&feed.name, &feed.url, etag, last_modified, synced_to]),
     }
 }
 
@@ -101,5 +101,5 @@ pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: T
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such feed.
 pub async fn delete(store: &Store, name: &str) -> Result<(), WriteError> {
-    store.commit([must(DROP, params![name])]).await
+    store.commit([Statement::expect_row(DROP, params![name])]).await
 }

@@ -14,10 +14,12 @@ use signpost_platform::outbound::{Outbound, OutboundResponse, Request};
 use signpost_store::Store;
 use url::Url;
 
-use super::feed::{Feed, FetchFailed, Synced, Validators, is_conditional};
+use super::feed::{Feed, FetchFailed, SyncOutcome, Validators, is_conditional};
 use super::memory::{Download, FetchMemory};
 use super::sql;
-use crate::catalogue::{Extent, ImportSteps, Reading, RequiredStepRefused, Source, Terms, apply_with};
+use crate::catalogue::{
+    Coverage, FileContents, ImportRules, ImportSteps, RequiredStatementRefused, Source, apply_with,
+};
 use crate::processor;
 
 /// Maximum size of the document of a feed, in bytes.
@@ -32,7 +34,7 @@ const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a re
 /// Maximum feeds that are fetched at once. [`FetchMemory`] limits the size of their documents in memory.
 pub const MAX_CONCURRENT_FETCHES: usize = 4;
 
-/// Fetches feeds and imports their content.
+/// A service that fetches feeds and imports their content.
 #[derive(Clone, Debug)]
 pub struct FeedFetcher {
     /// The database.
@@ -57,29 +59,29 @@ impl FeedFetcher {
     /// # Errors
     /// If the fetch fails, if the content is not a document of the feed's format, or the errors of [`apply_with()`].
     /// The catalogue is unchanged then.
-    pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
-        let feed = if self.force { feed.into_unfetched() } else { feed.without_future(self.clock.now()) };
+    pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<SyncOutcome> {
+        let feed = if self.force { feed.without_fetch_state() } else { feed.clear_future_sync(self.clock.now()) };
         let outcome = self.fetch(gazetteer, &feed).await;
-        if matches!(outcome, Ok(Synced::Superseded)) {
-            return Ok(Synced::Superseded);
+        if matches!(outcome, Ok(SyncOutcome::Superseded)) {
+            return Ok(SyncOutcome::Superseded);
         }
         let previous_next_at = feed.next_at;
         sql::record_fetch(&self.store, &feed.after(self.clock.now(), &outcome), previous_next_at).await?;
         Ok(outcome?)
     }
 
-    async fn fetch(&self, gazetteer: &Arc<Gazetteer>, feed: &Feed) -> Result<Synced, FetchFailed> {
+    async fn fetch(&self, gazetteer: &Arc<Gazetteer>, feed: &Feed) -> Result<SyncOutcome, FetchFailed> {
         let started_at = self.clock.now();
         let url = feed.address()?;
         let headers = feed.request_headers();
         let is_conditional = is_conditional(&headers);
         // One byte above the limit, to detect a larger document.
-        let keep = MAX_FEED_BYTES + 1;
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within: self.timeout, keep };
+        let max_body = MAX_FEED_BYTES + 1;
+        let request = Request { method: Method::GET, url: &url, headers, body: None, timeout: self.timeout, max_body };
         let Download { response: answer, permit: _permit } = self.memory.download(&self.outbound, request).await?;
         match answer.status {
             200 => {}
-            304 if is_conditional => return Ok(Synced::Unchanged),
+            304 if is_conditional => return Ok(SyncOutcome::Unchanged),
             304 => return Err(anyhow::anyhow!(UNASKED_NOT_MODIFIED).into()),
             _ => {
                 let wait = answer.retry_after.map(|after| after.wait(self.clock.now()));
@@ -88,16 +90,16 @@ impl FeedFetcher {
         }
         let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
         let _import_permit = self.memory.begin_import().await?;
-        let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
+        let contents = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
         let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
-        let terms = Terms { extent: feed.extent(), force: self.force, dry_run: false, most: usize::MAX };
-        let import = apply_with(&self.store, &source, &reading, terms, |_| ImportSteps {
+        let rules = ImportRules { extent: feed.extent(), force: self.force, dry_run: false, max_atms: usize::MAX };
+        let import = apply_with(&self.store, &source, &contents, rules, |_| ImportSteps {
             feed: Some(sql::record_document(feed, &known, started_at)),
             others: Vec::new(),
         });
         match import.await {
-            Ok(changes) => Ok(Synced::TakenOver { changes, import: Box::new(reading.import) }),
-            Err(error) if error.is::<RequiredStepRefused>() => Ok(Synced::Superseded),
+            Ok(changes) => Ok(SyncOutcome::Imported { changes, import: Box::new(contents.import) }),
+            Err(error) if error.is::<RequiredStatementRefused>() => Ok(SyncOutcome::Superseded),
             Err(error) => Err(error.into()),
         }
     }
@@ -107,20 +109,20 @@ async fn read_content(
     answer: OutboundResponse,
     gazetteer: Arc<Gazetteer>,
     format: FormatChoice,
-    extent: Extent,
+    extent: Coverage,
     now: Timestamp,
-) -> Result<Reading> {
+) -> Result<FileContents> {
     anyhow::ensure!(answer.body.len() <= MAX_FEED_BYTES, "it is larger than {MAX_FEED_BYTES} bytes");
-    let read = processor::run(move |stop| {
+    let read = processor::run(move |cancel| {
         let options = Options {
             format,
-            partial: extent == Extent::Part,
+            partial: extent == Coverage::Partial,
             now: Some(now),
             bounds: BOUNDS,
-            stop: stop.clone(),
+            cancel: cancel.clone(),
             ..Options::default()
         };
-        Reading::from_bytes(&answer.body, &options, &gazetteer)
+        FileContents::from_bytes(&answer.body, &options, &gazetteer)
     });
     read.await?.context("cannot read its content")
 }

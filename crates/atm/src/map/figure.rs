@@ -9,15 +9,15 @@ use signpost_locator::{Distance, Point};
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::Language;
 
-use super::placing::{Patch, Room, around};
-use super::plane::Plane;
+use super::azimuthal::AzimuthalProjection;
+use super::placing::{LabelLayout, Rect, around};
 use super::rings::{Ring, RingUnit};
 use super::shape::StatusShape;
 use super::words::map_words;
 
 /// An ATM of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FigureMachine {
+pub struct FigureAtm {
     /// The number in the list next to the drawing.
     pub number: u32,
     /// The coordinates.
@@ -40,7 +40,7 @@ pub struct FigureScene<'a> {
     /// The name of the centre, such as `Austin, Texas`; `None` for coordinates.
     pub middle_name: Option<&'a str>,
     /// The ATMs in the order of the list. If there is not enough space, the first ATMs get marks with numbers.
-    pub machines: &'a [FigureMachine],
+    pub machines: &'a [FigureAtm],
     /// The places; their names are drawn if there is space.
     pub gazetteer: &'a Gazetteer,
     /// The attributions that the licences of ATMs and places require.
@@ -78,7 +78,7 @@ const METRES_AT_ZOOM_0: f64 = 156_543.03;
 /// other hosts. The classes are defined in the stylesheet.
 ///
 /// The drawing is an image (`role="img"`) for the list next to it; its text alternative refers to the list. North is
-/// up; distances and directions from the centre are exact. It shows at least nine of ten ATMs; the caption has the
+/// up; distances and directions from the centre are exact. It shows at min nine of ten ATMs; the caption has the
 /// number of the others. It has at most 40 kB.
 #[must_use]
 pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
@@ -119,7 +119,7 @@ fn large_map(middle: Point, metres_per_pixel: f64) -> String {
 /// A numbered mark.
 #[derive(Debug)]
 struct Mark {
-    machine: FigureMachine,
+    atm: FigureAtm,
     /// The positions of the ATM and of the mark.
     place: [f64; 2],
     drawn: [f64; 2],
@@ -131,17 +131,17 @@ struct Drawing {
     metres_per_pixel: f64,
     marks: Vec<Mark>,
     small: Vec<(StatusShape, [f64; 2])>,
-    /// The number of ATMs on the drawing without a number, and of those outside of it.
+    /// The number of ATMs without a number on the drawing, and the number of ATMs outside of it.
     crowded: usize,
     beyond: usize,
     /// Rings, and the positions of their lengths if there is space.
-    rings: Vec<(Ring, Option<Patch>)>,
-    names: Vec<(String, Patch)>,
+    rings: Vec<(Ring, Option<Rect>)>,
+    names: Vec<(String, Rect)>,
 }
 
 impl Drawing {
     fn of(scene: &FigureScene<'_>) -> Self {
-        let plane = Plane::around(scene.middle);
+        let plane = AzimuthalProjection::centred_at(scene.middle);
         let places: Vec<_> = scene.machines.iter().map(|machine| plane.metres(machine.point)).collect();
         let metres_per_pixel = fit(&places);
         let mut drawing = Self {
@@ -153,11 +153,11 @@ impl Drawing {
             rings: Vec::new(),
             names: Vec::new(),
         };
-        let mut room = Room::new(WIDTH, HEIGHT);
-        room.take(Patch { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
-        drawing.place_machines(scene.machines, &places, &mut room);
-        drawing.place_rings(scene, &mut room);
-        drawing.place_names(scene, plane, &mut room);
+        let mut layout = LabelLayout::new(WIDTH, HEIGHT);
+        layout.take(Rect { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
+        drawing.place_atms(scene.machines, &places, &mut layout);
+        drawing.place_rings(scene, &mut layout);
+        drawing.place_names(scene, plane, &mut layout);
         drawing
     }
 
@@ -165,7 +165,7 @@ impl Drawing {
         [WIDTH / 2.0 + east / self.metres_per_pixel, HEIGHT / 2.0 - north / self.metres_per_pixel]
     }
 
-    fn place_machines(&mut self, machines: &[FigureMachine], places: &[[f64; 2]], room: &mut Room) {
+    fn place_atms(&mut self, machines: &[FigureAtm], places: &[[f64; 2]], layout: &mut LabelLayout) {
         let mut cells = BTreeSet::new();
         for (machine, metres) in machines.iter().zip(places) {
             let place = self.pixels(*metres);
@@ -173,11 +173,11 @@ impl Drawing {
                 self.beyond += 1;
                 continue;
             }
-            let own = Patch { x: place[0], y: place[1], half: [HALF_MARK; 2] };
+            let own = Rect { x: place[0], y: place[1], half: [HALF_MARK; 2] };
             let is_numbered = self.marks.len() < MAX_NUMBERED && self.crowded < MAX_NUMBERED;
-            let patches = around(&MARK_REACH).map(|way| own.moved(way)).take_while(|_| is_numbered);
-            if let Some(patch) = room.take_first(patches) {
-                self.marks.push(Mark { machine: *machine, place, drawn: [patch.x, patch.y] });
+            let rects = around(&MARK_REACH).map(|way| own.offset_by(way)).take_while(|_| is_numbered);
+            if let Some(rect) = layout.take_first(rects) {
+                self.marks.push(Mark { atm: *machine, place, drawn: [rect.x, rect.y] });
                 continue;
             }
             self.crowded += 1;
@@ -188,22 +188,22 @@ impl Drawing {
         }
     }
 
-    fn place_rings(&mut self, scene: &FigureScene<'_>, room: &mut Room) {
+    fn place_rings(&mut self, scene: &FigureScene<'_>, layout: &mut LabelLayout) {
         let decimal = map_words(scene.language).decimal;
         for mut ring in scene.unit.choose_rings(Distance::metres((HEIGHT / 2.0 - 4.0) * self.metres_per_pixel)) {
             ring.length = ring.length.replace('.', decimal);
             let radius = ring.radius.in_metres() / self.metres_per_pixel;
             let half = [text_half(ring.length.len() + 3), 9.0];
-            let beside = [[0.0, -radius], [0.0, radius], [radius, 0.0], [-radius, 0.0]];
-            let middle = Patch { x: WIDTH / 2.0, y: HEIGHT / 2.0, half };
-            let patch = room.take_first(beside.map(|way| middle.moved(way)));
-            self.rings.push((ring, patch));
+            let offsets = [[0.0, -radius], [0.0, radius], [radius, 0.0], [-radius, 0.0]];
+            let middle = Rect { x: WIDTH / 2.0, y: HEIGHT / 2.0, half };
+            let rect = layout.take_first(offsets.map(|way| middle.offset_by(way)));
+            self.rings.push((ring, rect));
         }
     }
 
-    fn place_names(&mut self, scene: &FigureScene<'_>, plane: Plane, room: &mut Room) {
+    fn place_names(&mut self, scene: &FigureScene<'_>, plane: AzimuthalProjection, layout: &mut LabelLayout) {
         let corner = (WIDTH / 2.0).hypot(HEIGHT / 2.0) * self.metres_per_pixel;
-        let radius = Distance::metres(corner.min(Plane::farthest()));
+        let radius = Distance::metres(corner.min(AzimuthalProjection::max_distance()));
         for place in scene.gazetteer.largest_within(scene.middle, radius, MAX_TRIED) {
             let letters = place.name.chars().count();
             if self.names.len() == MAX_NAMED || letters > MAX_NAME_CHARS {
@@ -211,9 +211,9 @@ impl Drawing {
             }
             let [x, y] = self.pixels(plane.metres(place.point));
             let half = [text_half(letters), 10.0];
-            let above_and_below = [0.0, -18.0, 18.0].map(|down| Patch { x, y: y + down, half });
-            if let Some(patch) = room.take_first(above_and_below) {
-                self.names.push((place.name, patch));
+            let above_and_below = [0.0, -18.0, 18.0].map(|down| Rect { x, y: y + down, half });
+            if let Some(rect) = layout.take_first(above_and_below) {
+                self.names.push((place.name, rect));
             }
         }
     }
@@ -225,9 +225,9 @@ impl Drawing {
             @for (ring, _) in &self.rings {
                 circle.m-ring cx=(x) cy=(y) r=(tenth(ring.radius.in_metres() / self.metres_per_pixel)) {}
             }
-            @for (ring, patch) in &self.rings {
-                @if let Some(patch) = patch {
-                    text x=(tenth(patch.x)) y=(tenth(patch.y + 4.5)) { (ring.length) " " (unit.symbol()) }
+            @for (ring, rect) in &self.rings {
+                @if let Some(rect) = rect {
+                    text x=(tenth(rect.x)) y=(tenth(rect.y + 4.5)) { (ring.length) " " (unit.symbol()) }
                 }
             }
         }
@@ -240,8 +240,8 @@ impl Drawing {
                 @let signs = small_signs(&self.small, shape);
                 @if !signs.is_empty() { path class={ "m-small " (shape.class()) } d=(signs) {} }
             }
-            @for (name, patch) in &self.names {
-                text.name x=(tenth(patch.x)) y=(tenth(patch.y + 4.5)) { (name) }
+            @for (name, rect) in &self.names {
+                text.name x=(tenth(rect.x)) y=(tenth(rect.y + 4.5)) { (name) }
             }
             @for Mark { place: [x, y], drawn, .. } in self.marks.iter().filter(|mark| mark.is_moved()) {
                 path.m-lead d={ "M" (tenth(*x)) " " (tenth(*y)) "L" (tenth(drawn[0])) " " (tenth(drawn[1])) } {}
@@ -260,7 +260,7 @@ impl Mark {
     }
 
     fn draw(&self) -> Markup {
-        let FigureMachine { number, shape, .. } = self.machine;
+        let FigureAtm { number, shape, .. } = self.atm;
         let [x, y] = self.drawn.map(tenth);
         html! {
             g class={ "m-pin " (shape.class()) } transform={ "translate(" (x) " " (y) ")" } {
@@ -297,8 +297,8 @@ fn fit(places: &[[f64; 2]]) -> f64 {
 fn is_inside([x, y]: [f64; 2]) -> bool {
     // Rounding may move an ATM at the edge outwards.
     const SLACK: f64 = 0.001;
-    let least = MARGIN - SLACK;
-    (least..=WIDTH - least).contains(&x) && (least..=HEIGHT - least).contains(&y)
+    let min = MARGIN - SLACK;
+    (min..=WIDTH - min).contains(&x) && (min..=HEIGHT - min).contains(&y)
 }
 
 fn small_signs(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String {

@@ -4,18 +4,18 @@ use signpost_platform::pages::Language;
 use super::*;
 use crate::places::Places;
 
-const MOST_BYTES: usize = 40_000;
+const MAX_BYTES: usize = 40_000;
 
 fn point(lat: f64, lon: f64) -> Point {
     Point::new(lat, lon).expect("on the earth")
 }
 
-fn machine(number: u32, point: Point) -> FigureMachine {
-    FigureMachine { number, point, shape: StatusShape::ALL[number as usize % StatusShape::ALL.len()] }
+fn machine(number: u32, point: Point) -> FigureAtm {
+    FigureAtm { number, point, shape: StatusShape::ALL[number as usize % StatusShape::ALL.len()] }
 }
 
-fn draw(middle: Point, machines: &[FigureMachine], gazetteer: &Gazetteer) -> String {
-    let origin = PublicOrigin::of("https://atms.test");
+fn draw(middle: Point, machines: &[FigureAtm], gazetteer: &Gazetteer) -> String {
+    let origin = PublicOrigin::new("https://atms.test");
     let scene = FigureScene {
         language: Language::English,
         unit: RingUnit::Miles,
@@ -89,7 +89,7 @@ fn drawing_of_ten_thousand_atms_is_bounded() {
     let numbered = count(&page, "m-pin");
     assert!((5..=MAX_NUMBERED).contains(&numbered), "{numbered}");
     assert!(page.contains(&format!("{} machines have small signs without a number.", 10_000 - numbered)), "{page}");
-    assert!(page.len() < MOST_BYTES, "{}", page.len());
+    assert!(page.len() < MAX_BYTES, "{}", page.len());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn largest_drawing_is_bounded() {
         })
         .collect();
     let page = draw(point(30.05, -96.95), &machines, &Gazetteer::embedded());
-    assert!(page.len() < MOST_BYTES, "{}", page.len());
+    assert!(page.len() < MAX_BYTES, "{}", page.len());
     assert!((20..=MAX_NUMBERED).contains(&count(&page, "m-pin")), "{page}");
 }
 
@@ -120,7 +120,7 @@ proptest! {
         let scene = FigureScene {
             language: Language::Spanish,
             unit: RingUnit::Kilometres,
-            origin: &PublicOrigin::of("https://atms.test"),
+            origin: &PublicOrigin::new("https://atms.test"),
             middle,
             middle_name: None,
             machines: &machines,

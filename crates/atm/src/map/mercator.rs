@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use signpost_locator::Point;
 
-/// Width of the earth.
+/// Width of the world map, in map units.
 pub(super) const UNITS: f64 = 1024.0;
 /// Maximum latitude in degrees, which makes the map a square.
 const MAX_LATITUDE: f64 = 85.051_128;

@@ -4,18 +4,18 @@
 //! (`crates/atm/assets/map/`) that draws the dots of [`encode_points`]. Without scripts, [`draw_overview`] shows all
 //! ATMs.
 
+mod azimuthal;
 mod figure;
 mod mercator;
 mod overview;
 mod placing;
-mod plane;
 mod points;
 mod rings;
 mod shape;
 mod words;
 
-pub use figure::{FigureMachine, FigureScene, draw_figure};
+pub use figure::{FigureAtm, FigureScene, draw_figure};
 pub use overview::{MapView, draw_overview, fit_view};
-pub use points::{MOST_POINTS, encode_points};
+pub use points::{MAX_POINTS, encode_points};
 pub use rings::RingUnit;
 pub use shape::StatusShape;

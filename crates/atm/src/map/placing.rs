@@ -5,15 +5,15 @@ use std::iter;
 
 /// A rectangle of the drawing by its centre, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Patch {
+pub(super) struct Rect {
     pub(super) x: f64,
     pub(super) y: f64,
     /// Half of the width and of the height.
     pub(super) half: [f64; 2],
 }
 
-impl Patch {
-    pub(super) fn moved(self, [x, y]: [f64; 2]) -> Self {
+impl Rect {
+    pub(super) fn offset_by(self, [x, y]: [f64; 2]) -> Self {
         Self { x: self.x + x, y: self.y + y, ..self }
     }
 
@@ -25,34 +25,34 @@ impl Patch {
 
 /// The occupied rectangles of a drawing.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct LabelLayout {
     width: f64,
     height: f64,
-    taken: Vec<Patch>,
+    taken: Vec<Rect>,
 }
 
-impl Room {
+impl LabelLayout {
     pub(super) fn new(width: f64, height: f64) -> Self {
         Self { width, height, taken: Vec::new() }
     }
 
     /// Occupies the first of these rectangles that is inside of the drawing and free.
-    pub(super) fn take_first(&mut self, patches: impl IntoIterator<Item = Patch>) -> Option<Patch> {
-        let found = patches.into_iter().find(|patch| self.is_free(patch))?;
+    pub(super) fn take_first(&mut self, rects: impl IntoIterator<Item = Rect>) -> Option<Rect> {
+        let found = rects.into_iter().find(|rect| self.is_free(rect))?;
         self.taken.push(found);
         Some(found)
     }
 
     /// Occupies a rectangle, even if it overlaps others.
-    pub(super) fn take(&mut self, patch: Patch) {
-        self.taken.push(patch);
+    pub(super) fn take(&mut self, rect: Rect) {
+        self.taken.push(rect);
     }
 
-    fn is_free(&self, patch: &Patch) -> bool {
-        let [width, height] = patch.half;
+    fn is_free(&self, rect: &Rect) -> bool {
+        let [width, height] = rect.half;
         let is_inside =
-            (width..=self.width - width).contains(&patch.x) && (height..=self.height - height).contains(&patch.y);
-        is_inside && !self.taken.iter().any(|taken| taken.covers(patch))
+            (width..=self.width - width).contains(&rect.x) && (height..=self.height - height).contains(&rect.y);
+        is_inside && !self.taken.iter().any(|taken| taken.covers(rect))
     }
 }
 
@@ -79,15 +79,15 @@ mod tests {
         fn placed_labels_are_inside_and_do_not_overlap(
             wanted in prop::collection::vec((-20.0f64..120.0, -20.0f64..120.0, 1.0f64..30.0, 1.0f64..10.0), 0..60),
         ) {
-            let mut room = Room::new(100.0, 100.0);
-            let mut placed: Vec<Patch> = Vec::new();
+            let mut layout = LabelLayout::new(100.0, 100.0);
+            let mut placed: Vec<Rect> = Vec::new();
             for (x, y, width, height) in wanted {
-                let wish = Patch { x, y, half: [width, height] };
-                let Some(patch) = room.take_first(around(&[12.0, 24.0]).map(|way| wish.moved(way))) else { continue };
-                prop_assert!(patch.x >= width && patch.x <= 100.0 - width);
-                prop_assert!(patch.y >= height && patch.y <= 100.0 - height);
-                prop_assert!(placed.iter().all(|other| !other.covers(&patch)));
-                placed.push(patch);
+                let wish = Rect { x, y, half: [width, height] };
+                let Some(rect) = layout.take_first(around(&[12.0, 24.0]).map(|way| wish.offset_by(way))) else { continue };
+                prop_assert!(rect.x >= width && rect.x <= 100.0 - width);
+                prop_assert!(rect.y >= height && rect.y <= 100.0 - height);
+                prop_assert!(placed.iter().all(|other| !other.covers(&rect)));
+                placed.push(rect);
             }
         }
     }

@@ -7,7 +7,7 @@
 use signpost_locator::Point;
 
 /// Maximum number of dots. If there are more ATMs, only every second or third is included, evenly over the map.
-pub const MOST_POINTS: usize = 200_000;
+pub const MAX_POINTS: usize = 200_000;
 
 /// Units per degree.
 const PARTS: f64 = 10_000.0;
@@ -15,15 +15,15 @@ const PARTS: f64 = 10_000.0;
 /// Encodes ATMs as dots.
 ///
 /// # Panics
-/// Never: there are at most [`MOST_POINTS`].
+/// Never: there are at most [`MAX_POINTS`].
 #[must_use]
 pub fn encode_points(points: impl IntoIterator<Item = Point>) -> Vec<u8> {
     let mut rounded: Vec<[i32; 2]> = points.into_iter().map(|point| [point.lat(), point.lon()].map(parts)).collect();
     rounded.sort_unstable_by_key(|point| morton(*point));
-    let each = rounded.len().div_ceil(MOST_POINTS).max(1);
+    let each = rounded.len().div_ceil(MAX_POINTS).max(1);
     let kept: Vec<[i32; 2]> = rounded.into_iter().step_by(each).collect();
     let mut bytes = Vec::with_capacity(4 + kept.len() * 4);
-    bytes.extend(u32::try_from(kept.len()).expect("at most MOST_POINTS").to_le_bytes());
+    bytes.extend(u32::try_from(kept.len()).expect("at most MAX_POINTS").to_le_bytes());
     for axis in 0..2 {
         let mut before = 0;
         for point in &kept {

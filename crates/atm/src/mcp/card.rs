@@ -50,7 +50,7 @@ pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
         icons: icons(),
         meta: Map::from_iter([("ui".to_owned(), ui)]),
         completions: Vec::new(),
-        read: Handler::Now(|locator, _, _| Ok(Contents::Text(html(locator.public_url.as_ref())))),
+        read: Handler::Sync(|locator, _, _| Ok(Contents::Text(html(locator.public_url.as_ref())))),
     }
 }
 

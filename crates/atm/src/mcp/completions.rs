@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use signpost_locator::{Region, fold};
-use signpost_mcp::{Completion, Texts};
+use signpost_mcp::{Completion, StringMap};
 
 use crate::locator::Locator;
 
 /// Returns the codes of the states and provinces with ATMs, if their code or name starts with the typed text.
-pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
+pub(crate) fn state(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
     let regions = snapshot.regions().map(|(region, _)| region);
@@ -18,7 +18,7 @@ pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
 }
 
 /// Returns the cities with ATMs, in the state if it is given.
-pub(crate) fn city(locator: &Locator, typed: &str, known: &Texts) -> Completion {
+pub(crate) fn city(locator: &Locator, typed: &str, known: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
     let state = known.get("state").and_then(|state| Region::parse(state));
@@ -29,7 +29,7 @@ pub(crate) fn city(locator: &Locator, typed: &str, known: &Texts) -> Completion 
 }
 
 /// Returns the cities with ATMs, as `City, ST`.
-pub(crate) fn location(locator: &Locator, typed: &str, _: &Texts) -> Completion {
+pub(crate) fn location(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
     let cities = snapshot.cities().filter(|(_, folded, _)| folded.starts_with(&typed));
@@ -38,9 +38,9 @@ pub(crate) fn location(locator: &Locator, typed: &str, _: &Texts) -> Completion 
 }
 
 /// Returns the IDs that start with the typed digits.
-pub(crate) fn atm_id(locator: &Locator, typed: &str, _: &Texts) -> Completion {
+pub(crate) fn atm_id(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let snapshot = locator.catalogue.snapshot();
-    let ids = snapshot.entries().iter().map(|entry| entry.machine.id.get());
+    let ids = snapshot.entries().iter().map(|entry| entry.atm.id.get());
     match typed.trim() {
         "" => ids.collect(),
         typed => match typed.parse::<u64>() {

@@ -1,7 +1,7 @@
 //! Prompts that start a conversation about Bitcoin ATMs.
 
 use signpost_mcp::{
-    CallError, Complete, Content, Contents, Handler, Prompt, PromptArgument, PromptMessage, Role, Texts,
+    CallError, Complete, Content, Contents, Handler, Prompt, PromptArgument, PromptMessage, Role, StringMap,
 };
 
 use super::completions;
@@ -20,7 +20,7 @@ pub(crate) fn all() -> [Prompt<Locator>; 3] {
             description: "Finds the nearest Bitcoin ATMs and says which to go to.",
             arguments: vec![location()],
             icons: icons(),
-            get: Handler::Now(|_, arguments, _| {
+            get: Handler::Sync(|_, arguments, _| {
                 let place = &arguments["location"];
                 Ok(vec![PromptMessage::user(format!(
                     "Find the Bitcoin ATMs nearest to {place} with find_nearest_bitcoin_atm and tell me which to go \
@@ -37,7 +37,7 @@ pub(crate) fn all() -> [Prompt<Locator>; 3] {
                 argument("amount", "Amount", "How much you want to exchange, such as 200 USD", false, None),
             ],
             icons: icons(),
-            get: Handler::Now(|_, arguments, _| Ok(vec![PromptMessage::user(compare(arguments))])),
+            get: Handler::Sync(|_, arguments, _| Ok(vec![PromptMessage::user(compare(arguments))])),
         },
         Prompt {
             name: "is_my_atm_open",
@@ -51,7 +51,7 @@ pub(crate) fn all() -> [Prompt<Locator>; 3] {
                 Some(completions::atm_id),
             )],
             icons: icons(),
-            get: Handler::Now(|locator, arguments, _| is_open(locator, arguments["atmId"].trim())),
+            get: Handler::Sync(|locator, arguments, _| is_open(locator, arguments["atmId"].trim())),
         },
     ]
 }
@@ -71,7 +71,7 @@ fn argument(
     PromptArgument { name, title, description, required, complete }
 }
 
-fn compare(arguments: &Texts) -> String {
+fn compare(arguments: &StringMap) -> String {
     let place = &arguments["location"];
     let amount = arguments.get("amount").map(|amount| format!(" to exchange {amount}")).unwrap_or_default();
     format!(

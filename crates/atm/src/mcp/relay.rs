@@ -119,7 +119,7 @@ impl Streams {
         let answer = format!("{} {}", posted.number, word(result));
         let inbox = posted.inbox;
         // Without an answer the sender times out.
-        let _sent = self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
+        let _sent = self.redis.run(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
     }
 
     async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> PostResult {
@@ -128,7 +128,7 @@ impl Streams {
         self.lock_pending().insert(number, pending);
         let posted = RelayedMessage { inbox: &self.inbox, number, request_id, body: message }.write();
         let receivers =
-            self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
+            self.redis.run(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
         let result = match receivers {
             Ok(1..) => match timeout(STREAM_TIMEOUT, answer).await {
                 Ok(Ok(result)) => result,

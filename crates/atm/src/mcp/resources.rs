@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use signpost_locator::gazetteer::ATTRIBUTION;
-use signpost_mcp::{CallError, Contents, Handler, Resource, Structured, Texts};
+use signpost_mcp::{CallError, Contents, Handler, Resource, StringMap, Structured};
 
 use super::{completions, tools};
 use crate::locator::{Locator, icons};
@@ -24,7 +24,7 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
             icons: icons(),
             meta: Map::new(),
             completions: Vec::new(),
-            read: Handler::Now(|locator, _, _| Ok(Contents::Text(coverage(locator).to_string()))),
+            read: Handler::Sync(|locator, _, _| Ok(Contents::Text(coverage(locator).to_string()))),
         },
         Resource {
             uri: ATM,
@@ -35,7 +35,7 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
             icons: icons(),
             meta: Map::new(),
             completions: vec![("atmId", completions::atm_id)],
-            read: Handler::Now(|locator, variables, _| Ok(text(&atm(locator, &variables["atmId"])?))),
+            read: Handler::Sync(|locator, variables, _| Ok(text(&atm(locator, &variables["atmId"])?))),
         },
         Resource {
             uri: "atm://{state}/{city}",
@@ -46,7 +46,7 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
             icons: icons(),
             meta: Map::new(),
             completions: vec![("state", completions::state), ("city", completions::city)],
-            read: Handler::Now(|locator, variables, _| Ok(text(&city(locator, variables)?))),
+            read: Handler::Sync(|locator, variables, _| Ok(text(&city(locator, variables)?))),
         },
     ]
 }
@@ -62,7 +62,7 @@ pub(crate) fn atm(locator: &Locator, digits: &str) -> Result<Structured, CallErr
     }
 }
 
-fn city(locator: &Locator, variables: &Texts) -> Result<Structured, CallError> {
+fn city(locator: &Locator, variables: &StringMap) -> Result<Structured, CallError> {
     let arguments = variables.iter().map(|(name, value)| (name.clone(), json!(value)));
     tools::list_by_city(locator, &arguments.collect())
 }

@@ -1,6 +1,6 @@
 //! The MCP server: its name, its instructions, its tools, resources and prompts.
 
-use signpost_mcp::{Info, Server};
+use signpost_mcp::{Server, ServerInfo};
 
 use super::{card, prompts, resources, tools};
 use crate::locator::{Locator, icons};
@@ -17,7 +17,7 @@ not open.";
 /// in an assistant. Documents that describe the server are generated from it.
 #[must_use]
 pub fn server(geocodes: bool, card_domain: Option<&str>) -> Server<Locator> {
-    let info = Info {
+    let info = ServerInfo {
         name: "signpost".to_owned(),
         title: "Signpost: Bitcoin ATM locator".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

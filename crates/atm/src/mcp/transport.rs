@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use signpost_mcp::{Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, RetryAfter, SessionLimits, Sessions};
+use signpost_mcp::{Bucket, Hosts, Http, OpenPage, Origins, Permit, RateLimiter, RetryAfter, SessionLimits, Sessions};
 use signpost_platform::limits::{Concurrent, Limit, is_over_in_progress, release_in_progress};
 use signpost_platform::web::peer::peer;
 use signpost_store::random;
@@ -19,9 +19,9 @@ use crate::service::AtmService;
 
 /// Maximum open event streams of one client address, of 1024 in all.
 const MAX_STREAMS_PER_CLIENT: usize = 64;
-/// Pause of a client with too many open event streams.
+/// Retry delay of a client with too many open event streams.
 const STREAM_PAUSE: Duration = Duration::from_secs(5);
-/// Pause of a client with too many requests in progress.
+/// Retry delay of a client with too many requests in progress.
 const IN_PROGRESS_PAUSE: Duration = Duration::from_secs(1);
 /// The paths of the transports.
 pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
@@ -33,7 +33,7 @@ pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService>
     http.origins = service.settings.allowed_origins.clone().and(own_origins(service));
     http.hosts = hosts(service);
     http.page = Some(page);
-    http.gate = Some(Arc::new(McpGate { service: service.clone(), streams: Concurrent::default() }));
+    http.rate_limiter = Some(Arc::new(McpRateLimiter { service: service.clone(), streams: Concurrent::default() }));
     if let Some(redis) = &service.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(service.draining.clone()));
@@ -75,12 +75,12 @@ fn hosts(service: &AtmService) -> Hosts {
     Hosts::Loopback { also: public.map(str::to_owned).into_iter().collect() }
 }
 
-struct McpGate {
+struct McpRateLimiter {
     service: AtmService,
     streams: Concurrent,
 }
 
-impl McpGate {
+impl McpRateLimiter {
     async fn admit(&self, bucket: Bucket, request: &Parts) -> Result<Permit, RetryAfter> {
         if is_over_in_progress(&request.extensions) {
             return Err(RetryAfter(IN_PROGRESS_PAUSE));
@@ -98,13 +98,13 @@ impl McpGate {
                 let slot = self.streams.acquire(caller, MAX_STREAMS_PER_CLIENT);
                 let slot = slot.ok_or(RetryAfter(STREAM_PAUSE))?;
                 release_in_progress(&request.extensions);
-                Ok(Permit::holding(slot))
+                Ok(Permit::with_guard(slot))
             }
         }
     }
 }
 
-impl Gate for McpGate {
+impl RateLimiter for McpRateLimiter {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
         self.admit(bucket, request).boxed()
     }

@@ -72,7 +72,7 @@ fn draw(context: &PageContext) -> Response {
 fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
     let words = context.words();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for claim in context.snapshot.entries().iter().flat_map(|entry| &entry.machine.claims) {
+    for claim in context.snapshot.entries().iter().flat_map(|entry| &entry.atm.claims) {
         *counts.entry(&claim.source).or_default() += 1;
     }
     html! {

@@ -8,7 +8,7 @@ use super::words::LocatorWords;
 use crate::catalogue::{Town, TownArea};
 
 /// Returns the path of an ATM.
-pub(super) fn machine_path(id: AtmId) -> String {
+pub(super) fn atm_path(id: AtmId) -> String {
     format!("/atm/{id}")
 }
 

@@ -39,7 +39,7 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
         return redirect;
     }
     let entries = town.machines().iter().map(|at| &context.snapshot.entries()[*at as usize]);
-    let entries = entries.map(|entry| (entry, town.center.distance(entry.machine.record.point)));
+    let entries = entries.map(|entry| (entry, town.center.distance(entry.atm.record.point)));
     let Some(list) = MachineList::new(context, path.clone(), String::new(), entries) else {
         return missing_page(context, Some(area));
     };
@@ -47,7 +47,7 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
     let place = format!("{}, {}", town.name, area_name(words, town.area));
     let steps = crumbs_of(context, town.area, Some(town));
     let title = (words.city_title)(&place);
-    let ids = list.shown().into_iter().map(|(number, (view, _))| (number, view.entry.machine.id));
+    let ids = list.shown().into_iter().map(|(number, (view, _))| (number, view.entry.atm.id));
     let linked_data = vec![item_list(context, &title, ids), crumb_list(context, &steps)];
     let description = (words.city_description)(town.len(), &place);
     let document = LocatorDocument::new(&path, title, description, main(context, town, &place, &list, &steps));
@@ -62,7 +62,7 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
 }
 
 fn main(context: &PageContext, town: &Town, place: &str, list: &MachineList<'_>, steps: &[Crumb]) -> Markup {
-    let notices = Notices::of_machines(context, Some(town.area.country), &list.entries());
+    let notices = Notices::of_atms(context, Some(town.area.country), &list.entries());
     html! {
         main #main .wrap {
             (crumbs(context, steps))

@@ -14,7 +14,7 @@ use super::linked_data::crumb_list;
 use super::notices::Notices;
 use super::paging::ListPage;
 use super::parts::{missing_page, search_form, town_pill};
-use crate::advisories::Spot;
+use crate::advisories::Location;
 use crate::catalogue::{Town, TownArea, Towns};
 
 /// Maximum towns on a page.
@@ -84,8 +84,8 @@ fn draw_area(context: &PageContext, area: TownArea) -> Response {
 
 /// Returns the laws and the warning of fraud that apply in an area with `count` ATMs.
 fn notices(context: &PageContext, area: TownArea, count: usize) -> Markup {
-    let spot = Spot { country: Some(area.country), region: area.region, ..Spot::default() };
-    let notices = Notices::at(context, Some(area.country), &spot, None, count);
+    let location = Location { country: Some(area.country), region: area.region, ..Location::default() };
+    let notices = Notices::at(context, Some(area.country), &location, None, count);
     html! { div.stack.gap-lg { (notices.laws) (notices.scam) } }
 }
 

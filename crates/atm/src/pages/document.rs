@@ -15,9 +15,9 @@ use signpost_platform::web::problem::Problem;
 
 use super::context::PageContext;
 use super::words::utc_date;
-use super::{LOCATOR_SIGN, LOCATOR_STYLES};
+use super::{LOCATOR_PREVIEW, LOCATOR_STYLES};
+use crate::page_cache::CachedPage;
 use crate::processor;
-use crate::shelf::KeptPage;
 
 /// Time for which a browser may show a page without revalidation. A person who reported an ATM sees the report at once,
 /// and an older list does not show a closed ATM as open. The reply is short if nothing changed.
@@ -70,7 +70,7 @@ impl<'a> LocatorDocument<'a> {
         let is_listed = self.is_listed && !context.snapshot.is_sample();
         let device_use = self.device_use;
         let document = Self { is_listed, ..self }.render(context);
-        let page = KeptPage {
+        let page = CachedPage {
             tag: tag(&document),
             document: Compressed::new(document),
             is_listed,
@@ -78,7 +78,7 @@ impl<'a> LocatorDocument<'a> {
             made: context.now,
             until: context.moment().lasts_until(),
         };
-        context.service.shelf.put(&context.snapshot, context.cache_key(), page.clone());
+        context.service.page_cache.put(&context.snapshot, context.cache_key(), page.clone());
         reply(context, &page)
     }
 
@@ -144,7 +144,7 @@ impl<'a> LocatorDocument<'a> {
             meta property="og:title" content=(signpost_text::line(&self.title));
             meta property="og:description" content=(signpost_text::line(&self.description));
             meta property="og:url" content=(own);
-            meta property="og:image" content={ (context.service.origin.as_str()) (LOCATOR_SIGN.link(&context.service.origin)) };
+            meta property="og:image" content={ (context.service.origin.as_str()) (LOCATOR_PREVIEW.link(&context.service.origin)) };
         }
     }
 }
@@ -154,7 +154,7 @@ pub(super) async fn cached_or_drawn(
     context: PageContext,
     draw: impl FnOnce(&PageContext) -> Response + Send + 'static,
 ) -> Response {
-    match context.service.shelf.get(&context.snapshot, &context.cache_key(), context.now) {
+    match context.service.page_cache.get(&context.snapshot, &context.cache_key(), context.now) {
         Some(page) => reply(&context, &page),
         None => draw_apart(context, draw).await,
     }
@@ -170,13 +170,13 @@ pub(super) async fn draw_apart(
 }
 
 /// Returns the page, or 304 if the browser has it. The tag is weak: it identifies the content, compressed or not.
-fn reply(context: &PageContext, page: &KeptPage) -> Response {
+fn reply(context: &PageContext, page: &CachedPage) -> Response {
     let is_current = context.has_current(&page.tag);
     let (body, is_compressed) =
-        if is_current { (Bytes::new(), false) } else { page.document.choose_form(context.accepts_gzip) };
+        if is_current { (Bytes::new(), false) } else { page.document.choose_encoding(context.accepts_gzip) };
     let mut shown = HtmlPage::public(body, FRESH)
         .with_header(header::VARY, HeaderValue::from_static("accept-encoding"))
-        .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is fit for a header"));
+        .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is valid in a header"));
     if is_current {
         shown = shown.with_status(StatusCode::NOT_MODIFIED);
     }

@@ -5,10 +5,10 @@ use signpost_locator::{CashLimits, Fees, Kyc, Tri};
 
 use super::context::PageContext;
 use super::words::LocatorWords;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// Returns the card. Missing coins, fees and limits are shown as unknown; other missing values are left out.
-pub(super) fn facts(context: &PageContext, view: &MachineView<'_>) -> Markup {
+pub(super) fn facts(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     let record = view.record;
     let more = record.more.as_deref();
@@ -45,7 +45,7 @@ fn answer(words: &LocatorWords, known: Tri) -> &'static str {
 }
 
 /// Returns the codes of the coins that the ATM trades.
-pub(super) fn traded_coins<'a>(view: &MachineView<'a>) -> Vec<&'a str> {
+pub(super) fn traded_coins<'a>(view: &AtmView<'a>) -> Vec<&'a str> {
     let traded = view.record.coins.iter().filter(|(_, trades)| **trades == Tri::Yes);
     traded.map(|(coin, _)| coin.code()).collect()
 }

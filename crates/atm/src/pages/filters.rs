@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Freshness, Tri};
 
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// The ATMs that a list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl ListFilter {
     }
 
     /// Returns `true` if the filter shows an ATM.
-    pub(super) fn fits(self, view: &MachineView<'_>, now: Timestamp) -> bool {
+    pub(super) fn fits(self, view: &AtmView<'_>, now: Timestamp) -> bool {
         match self {
             Self::All => true,
             Self::Open => view.status.status == AtmStatus::Open,

@@ -14,11 +14,11 @@ use super::document::{LocatorDocument, cached_or_drawn};
 use super::notices::Notices;
 use super::parts::search_form;
 use super::words::utc_date;
-use crate::advisories::Spot;
+use crate::advisories::Location;
 use crate::catalogue::TownArea;
 use crate::service::AtmService;
 
-/// Renders the other services of a deployment.
+/// A function that renders the other services of a deployment.
 pub type OtherServices = Box<dyn FnOnce() -> Markup + Send>;
 
 /// Returns the first page: the search, the states, the warning of fraud, and the other services of the deployment. They
@@ -42,7 +42,7 @@ fn draw(context: &PageContext, others: &Markup) -> Response {
     let areas = context.towns().areas();
     let count: usize = areas.iter().map(|(_, count)| count).sum();
     let has_atms_here = areas.iter().any(|(area, _)| area.country == here.country);
-    let notices = Notices::at(context, has_atms_here.then_some(here.country), &Spot::default(), None, 0);
+    let notices = Notices::at(context, has_atms_here.then_some(here.country), &Location::default(), None, 0);
     let main = html! {
         main #main .wrap {
             h1 { (words.home_title) }

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use signpost_locator::{AtmId, AtmStatus, OpenDay, OpenSpan, Region, Tri};
 use signpost_platform::pages::href::href;
 
-use super::addresses::{area_name, machine_path};
+use super::addresses::{area_name, atm_path};
 use super::context::PageContext;
 use super::crumbs::Crumb;
 use super::facts::traded_coins;
-use super::week::MachineWeek;
+use super::week::AtmWeek;
 use super::words::utc_date;
 use crate::catalogue::Town;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 const CONTEXT: &str = "https://schema.org";
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -26,14 +26,9 @@ fn address(context: &PageContext, path: &str) -> String {
 }
 
 /// Returns the data of an ATM that is not gone.
-pub(super) fn machine_data(
-    context: &PageContext,
-    view: &MachineView<'_>,
-    week: &MachineWeek,
-    town: Option<&Town>,
-) -> Value {
+pub(super) fn atm_data(context: &PageContext, view: &AtmView<'_>, week: &AtmWeek, town: Option<&Town>) -> Value {
     let record = view.record;
-    let own = address(context, &machine_path(view.entry.machine.id));
+    let own = address(context, &atm_path(view.entry.atm.id));
     let [lat, lon] = view.degrees();
     let more = record.more.as_deref();
     let postal = &record.address;
@@ -77,7 +72,7 @@ fn without_nulls(mut object: Value) -> Value {
 }
 
 /// Returns the opening hours; `None` if the status is neither open nor closed.
-fn opening_hours(view: &MachineView<'_>, week: &MachineWeek) -> Option<Value> {
+fn opening_hours(view: &AtmView<'_>, week: &AtmWeek) -> Option<Value> {
     if !matches!(view.status.status, AtmStatus::Open | AtmStatus::Closed) {
         return None;
     }
@@ -85,10 +80,10 @@ fn opening_hours(view: &MachineView<'_>, week: &MachineWeek) -> Option<Value> {
 }
 
 /// Returns the hours of a week if they are certain.
-fn specify_hours(week: &MachineWeek) -> Option<Value> {
+fn specify_hours(week: &AtmWeek) -> Option<Value> {
     match week {
-        MachineWeek::Always => Some(json!([hours_of(&DAYS, OpenSpan::WHOLE_DAY)])),
-        MachineWeek::Days(days) if days.iter().all(|day| !day.is_uncertain) => {
+        AtmWeek::Always => Some(json!([hours_of(&DAYS, OpenSpan::WHOLE_DAY)])),
+        AtmWeek::Days(days) if days.iter().all(|day| !day.is_uncertain) => {
             Some(Value::Array(days.iter().flat_map(day_hours).collect()))
         }
         _ => None,
@@ -120,7 +115,7 @@ fn hours_at(days: &[&str], opens: &str, closes: &str) -> Value {
 /// Returns a list of ATMs with their numbers on the page.
 pub(super) fn item_list(context: &PageContext, name: &str, machines: impl Iterator<Item = (usize, AtmId)>) -> Value {
     let items = machines.map(
-        |(position, id)| json!({ "@type": "ListItem", "position": position, "url": address(context, &machine_path(id)) }),
+        |(position, id)| json!({ "@type": "ListItem", "position": position, "url": address(context, &atm_path(id)) }),
     );
     json!({ "@context": CONTEXT, "@type": "ItemList", "name": name, "itemListElement": items.collect::<Vec<_>>() })
 }
@@ -145,12 +140,12 @@ mod tests {
     fn format_hours(hours: &str) -> Option<Vec<String>> {
         let hours = Hours::parse(hours).expect("hours");
         let week = if hours == Hours::Always {
-            MachineWeek::Always
+            AtmWeek::Always
         } else {
             // A Monday in Chicago.
             let now: Timestamp = "2026-11-23T18:00:00Z".parse().expect("a time");
             let schedule = Schedule::new(&hours, Some("America/Chicago"), None).ok();
-            schedule.and_then(|schedule| schedule.week(now)).map_or(MachineWeek::Words, MachineWeek::Days)
+            schedule.and_then(|schedule| schedule.week(now)).map_or(AtmWeek::Words, AtmWeek::Days)
         };
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let line = |one: &Value| {

@@ -4,6 +4,7 @@
 mod about_data;
 mod addresses;
 mod atlas;
+mod atm;
 mod city;
 mod context;
 mod country;
@@ -14,7 +15,6 @@ mod filters;
 pub mod home;
 pub mod install;
 mod linked_data;
-mod machine;
 mod near;
 mod notices;
 mod paging;
@@ -41,13 +41,13 @@ pub const LOCATOR_STYLES: Asset =
     Asset::new("locator", "css", "text/css; charset=utf-8", include_bytes!("../../assets/locator.css"));
 
 /// The preview image of links to a page, 1,200 by 630 pixels.
-pub const LOCATOR_SIGN: Asset =
+pub const LOCATOR_PREVIEW: Asset =
     Asset::new("locator-sign", "png", "image/png", include_bytes!("../../assets/locator-sign.png"));
 
 /// Returns the routes of the pages. The first page is routed by the program, as it belongs to both services.
 pub(crate) fn router() -> Router<AtmService> {
     Router::new()
-        .route("/atm/{id}", get(machine::show))
+        .route("/atm/{id}", get(atm::show))
         .route("/atms/{country}", get(country::show))
         .route("/atms/{country}/{area}", get(country::show_area))
         .route("/atms/{country}/{region}/{city}", get(city::show))

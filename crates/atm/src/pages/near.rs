@@ -8,13 +8,13 @@ use signpost_locator::gazetteer::{MAX_TEXT_CHARS, Place, Resolved, Unresolved, U
 use signpost_locator::{Country, Distance, Point, Region};
 use url::form_urlencoded;
 
-use super::addresses::{area_path, find_area, machine_path};
+use super::addresses::{area_path, atm_path, find_area};
 use super::context::PageContext;
 use super::document::{LocatorDocument, draw_apart};
 use super::notices::Notices;
 use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
-use crate::advisories::Spot;
+use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, TownArea};
 use crate::mcp::tools::geocode;
 use crate::places::geocoder::GeocodeResult;
@@ -25,7 +25,7 @@ const RADIUS: Distance = Distance::miles(25.0);
 /// Maximum ATMs of a search.
 const MAX_FOUND: usize = 500;
 /// Half of the way around the earth.
-const EVERYWHERE: Distance = Distance::miles(12_500.0);
+const MAX_DISTANCE: Distance = Distance::miles(12_500.0);
 /// Maximum other places of a name on the page.
 const MAX_SUGGESTIONS: usize = 6;
 
@@ -39,7 +39,7 @@ struct NearPlace {
     others: Vec<String>,
 }
 
-/// Why there is no place to search around.
+/// The reason for which there is no place to search around.
 enum NoPlace {
     /// The text names an area with a separate page.
     Area(TownArea),
@@ -153,12 +153,12 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
     let Some(list) = MachineList::new(context, "/near".to_owned(), query(text, place.point), entries) else {
         return missing_page(context, None);
     };
-    let spot = Spot::around(place.point, &context.places);
+    let location = Location::around(place.point, &context.places);
     let notices = if found.is_empty() {
-        let zone = context.places.time_zone(place.point, spot.region);
-        Notices::at(context, spot.country, &spot, zone, 0)
+        let zone = context.places.time_zone(place.point, location.region);
+        Notices::at(context, location.country, &location, zone, 0)
     } else {
-        Notices::of_machines(context, spot.country, &list.entries())
+        Notices::of_atms(context, location.country, &list.entries())
     };
     let main = html! {
         main #main .wrap {
@@ -198,14 +198,14 @@ fn query(text: &str, point: Point) -> String {
 /// Returns the nearest ATM beyond the radius.
 fn nothing_near(context: &PageContext, place: &NearPlace) -> Markup {
     let words = context.words();
-    let nearest = context.moment().nearest(place.point, EVERYWHERE, 1, &AtmFilter::default());
+    let nearest = context.moment().nearest(place.point, MAX_DISTANCE, 1, &AtmFilter::default());
     html! {
         div.empty {
             h2 { ((words.none_near)(&(words.distance)(RADIUS))) }
             @if let Some(near) = nearest.first() {
-                @let machine = &context.snapshot.found(*near).machine;
+                @let machine = &context.snapshot.found(*near).atm;
                 p { ((words.nearest_is)(&html! { bdi { (machine.record.title()) } }, &(words.distance)(near.distance))) }
-                p.gap-sm { a.btn href=(context.link(&machine_path(machine.id))) { (words.show_it) } }
+                p.gap-sm { a.btn href=(context.link(&atm_path(machine.id))) { (words.show_it) } }
             } @else {
                 p { (words.no_machines) }
             }

@@ -6,7 +6,7 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::href::href;
 
 use super::context::PageContext;
-use crate::advisories::{Advisory, AdvisoryItem, AdvisoryKind, LawStanding, Spot, tell};
+use crate::advisories::{Advisory, AdvisoryItem, AdvisoryKind, LawStatus, Location, summarize};
 use crate::catalogue::CatalogueEntry;
 
 /// The notices of an area or of some ATMs, each with the number of ATMs concerned: bans first, at most two laws, and
@@ -18,25 +18,30 @@ pub(super) struct Notices {
 
 impl Notices {
     /// Returns the notices for these ATMs. `country` is the reader's country, if known.
-    pub(super) fn of_machines(context: &PageContext, country: Option<Country>, entries: &[&CatalogueEntry]) -> Self {
-        Self::new(context, country, context.moment().told_of(entries))
+    pub(super) fn of_atms(context: &PageContext, country: Option<Country>, entries: &[&CatalogueEntry]) -> Self {
+        Self::new(context, country, context.moment().advisories_with_counts(entries))
     }
 
     /// Returns the notices that apply at a place and concern `count` ATMs. `country` is the reader's country, if known.
     pub(super) fn at(
         context: &PageContext,
         country: Option<Country>,
-        spot: &Spot<'_>,
+        location: &Location<'_>,
         zone: Option<&str>,
         count: usize,
     ) -> Self {
-        let found = context.moment().told_at(spot, zone);
-        Self::new(context, country, found.into_iter().map(|(advisory, standing)| (advisory, standing, count)).collect())
+        let found = context.moment().advisories_at(location, zone);
+        Self::new(
+            context,
+            country,
+            found.into_iter().map(|(advisory, law_status)| (advisory, law_status, count)).collect(),
+        )
     }
 
-    fn new(context: &PageContext, country: Option<Country>, found: Vec<(&Advisory, LawStanding, usize)>) -> Self {
-        let told = tell(found, context.today(), true);
-        let (scams, laws): (Vec<_>, Vec<_>) = told.advisories.iter().partition(|item| item.kind == AdvisoryKind::Scam);
+    fn new(context: &PageContext, country: Option<Country>, found: Vec<(&Advisory, LawStatus, usize)>) -> Self {
+        let summary = summarize(found, context.today(), true);
+        let (scams, laws): (Vec<_>, Vec<_>) =
+            summary.advisories.iter().partition(|item| item.kind == AdvisoryKind::Scam);
         Self {
             laws: html! { @for item in laws { (law(context, item)) } },
             scam: html! { @for item in scams { (scam(context, country, item)) } },

@@ -89,7 +89,7 @@ impl ListPage {
         context.link(&with_query(&self.path, &self.query_of(number)))
     }
 
-    /// The first page has no number.
+    /// Returns the query of a page. The first page has no number.
     fn query_of(&self, number: usize) -> String {
         if number == 1 { self.query.clone() } else { format!("{}page={number}&", self.query) }
     }

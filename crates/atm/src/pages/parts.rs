@@ -10,8 +10,8 @@ use super::addresses::{area_name, area_path, town_path};
 use super::context::PageContext;
 use super::document::LocatorDocument;
 use crate::catalogue::{Town, TownArea};
-use crate::map::{FigureMachine, FigureScene, StatusShape, draw_figure};
-use crate::view::MachineView;
+use crate::map::{FigureAtm, FigureScene, StatusShape, draw_figure};
+use crate::view::AtmView;
 
 /// Maximum distance of a nearby town.
 const NEARBY_RADIUS: Distance = Distance::miles(40.0);
@@ -62,10 +62,10 @@ pub(super) fn figure<'v>(
     context: &PageContext,
     middle: Point,
     middle_name: &str,
-    views: impl Iterator<Item = (usize, &'v MachineView<'v>)>,
+    views: impl Iterator<Item = (usize, &'v AtmView<'v>)>,
 ) -> Markup {
     let machines: Vec<_> = views
-        .map(|(number, view)| FigureMachine {
+        .map(|(number, view)| FigureAtm {
             number: u32::try_from(number).unwrap_or(u32::MAX),
             point: view.record.point,
             shape: StatusShape::of(view.status.status),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use signpost_locator::{Distance, Point, Tri};
 
-use super::addresses::machine_path;
+use super::addresses::atm_path;
 use super::context::PageContext;
 use super::filters::ListFilter;
 use super::paging::{ListPage, with_query};
@@ -14,7 +14,7 @@ use super::status::{since, status_chip};
 use super::words::LocatorWords;
 use crate::catalogue::{CatalogueEntry, Moment};
 use crate::map::StatusShape;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// Maximum ATMs on one page of a list.
 const PAGE_SIZE: usize = 50;
@@ -23,7 +23,7 @@ const PAGE_SIZE: usize = 50;
 pub(super) struct MachineList<'a> {
     context: &'a PageContext,
     moment: Moment<'a>,
-    all: Vec<(MachineView<'a>, Distance)>,
+    all: Vec<(AtmView<'a>, Distance)>,
     filter: ListFilter,
     page: ListPage,
     path: String,
@@ -40,7 +40,7 @@ impl<'a> MachineList<'a> {
         entries: impl Iterator<Item = (&'a CatalogueEntry, Distance)>,
     ) -> Option<Self> {
         let moment = context.moment();
-        let all: Vec<_> = entries.map(|(entry, away)| (MachineView::of(&moment, entry), away)).collect();
+        let all: Vec<_> = entries.map(|(entry, away)| (AtmView::of(&moment, entry), away)).collect();
         let filter = ListFilter::named(context.parameter("only").as_deref());
         let total = matching(&all, filter, context.now).count();
         let page = ListPage::new(context, &path, &filter.add_to(&query), PAGE_SIZE, total)?;
@@ -57,7 +57,7 @@ impl<'a> MachineList<'a> {
     }
 
     /// Returns the ATMs of the page with their numbers.
-    pub(super) fn shown(&self) -> Vec<(usize, &(MachineView<'a>, Distance))> {
+    pub(super) fn shown(&self) -> Vec<(usize, &(AtmView<'a>, Distance))> {
         let matching = matching(&self.all, self.filter, self.context.now);
         (1..).zip(matching).skip(self.page.range().start).take(PAGE_SIZE).collect()
     }
@@ -132,10 +132,10 @@ impl<'a> MachineList<'a> {
 }
 
 fn matching<'l, 'a>(
-    all: &'l [(MachineView<'a>, Distance)],
+    all: &'l [(AtmView<'a>, Distance)],
     filter: ListFilter,
     now: Timestamp,
-) -> impl Iterator<Item = &'l (MachineView<'a>, Distance)> {
+) -> impl Iterator<Item = &'l (AtmView<'a>, Distance)> {
     all.iter().filter(move |(view, _)| filter.fits(view, now))
 }
 
@@ -144,7 +144,7 @@ pub(super) fn row(
     context: &PageContext,
     moment: &Moment<'_>,
     number: usize,
-    view: &MachineView<'_>,
+    view: &AtmView<'_>,
     away: Distance,
 ) -> Markup {
     let words = context.words();
@@ -154,7 +154,7 @@ pub(super) fn row(
         li.machine {
             span.pin.(StatusShape::of(view.status.status).class()) aria-hidden="true" { span { (number) } }
             div {
-                h2 { a href=(context.link(&machine_path(view.entry.machine.id))) { bdi { (record.title()) } } }
+                h2 { a href=(context.link(&atm_path(view.entry.atm.id))) { bdi { (record.title()) } } }
                 p.meta {
                     span { bdi { (if record.address.is_empty() { words.no_address.into() } else { address }) } }
                     @for term in terms(words, view) { span { (term) } }
@@ -183,7 +183,7 @@ fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
 }
 
 /// Returns the trades and the fee for a purchase, as one text if neither is known.
-fn terms(words: &LocatorWords, view: &MachineView<'_>) -> Vec<String> {
+fn terms(words: &LocatorWords, view: &AtmView<'_>) -> Vec<String> {
     let record = view.record;
     let fee = match record.more.as_deref().and_then(|more| more.fees.buy_percent.as_ref()) {
         Some(percent) => (words.fee_percent)(&(words.decimal)(percent.as_str())),

@@ -12,7 +12,7 @@ use maud::html;
 use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
 
-use super::addresses::{area_path, machine_path, town_path};
+use super::addresses::{area_path, atm_path, town_path};
 use super::city::MIN_LISTED;
 use super::context::PageContext;
 use super::document::draw_apart;
@@ -111,7 +111,7 @@ fn pages(context: &PageContext) -> Vec<ListedPage> {
     pages.extend(countries.into_iter().chain(areas).map(|(area, changed)| (area_path(area), changed)));
     pages.extend(towns);
     let present = entries.iter().filter(|entry| !context.snapshot.is_gone(entry));
-    pages.extend(present.map(|entry| (machine_path(entry.machine.id), entry.changed)));
+    pages.extend(present.map(|entry| (atm_path(entry.atm.id), entry.changed)));
     pages
 }
 

@@ -7,10 +7,10 @@ use signpost_platform::pages::href::href;
 use super::context::PageContext;
 use super::report_form::ask;
 use super::words::utc_date;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// Returns the card of the sources.
-pub(super) fn sources(context: &PageContext, view: &MachineView<'_>) -> Markup {
+pub(super) fn sources(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     html! {
         section.card {
@@ -22,7 +22,7 @@ pub(super) fn sources(context: &PageContext, view: &MachineView<'_>) -> Markup {
                         th scope="col" { (words.says) }
                         th scope="col" { (words.taken_on) }
                     } }
-                    tbody { @for claim in &view.entry.machine.claims { (source_row(context, claim)) } }
+                    tbody { @for claim in &view.entry.atm.claims { (source_row(context, claim)) } }
                 }
             }
         }
@@ -49,13 +49,13 @@ fn source_row(context: &PageContext, claim: &SourceClaim) -> Markup {
 }
 
 /// Returns the card for corrections: the report form, and links to the ATM at its sources.
-pub(super) fn correct_it(context: &PageContext, view: &MachineView<'_>) -> Markup {
+pub(super) fn corrections_card(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
-    let links: Vec<_> = view.entry.machine.claims.iter().filter_map(|claim| href(claim.url.as_deref()?)).collect();
+    let links: Vec<_> = view.entry.atm.claims.iter().filter_map(|claim| href(claim.url.as_deref()?)).collect();
     html! {
         section #right .card.stack {
             h2 { (words.is_this_right) }
-            (ask(view.entry.machine.id, context.language, &context.service.origin))
+            (ask(view.entry.atm.id, context.language, &context.service.origin))
             @if !links.is_empty() {
                 div.stack-sm {
                     p { (words.correct_at_source) }

@@ -9,7 +9,7 @@ use super::context::PageContext;
 use super::words::{LocatorWords, utc_date};
 use crate::catalogue::{Moment, NextOpening};
 use crate::map::StatusShape;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// Returns the shape of a status as a square of this many pixels.
 pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
@@ -37,7 +37,7 @@ pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
 }
 
 /// Returns the status as a shape and a text.
-pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &MachineView<'_>) -> Markup {
+pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>) -> Markup {
     let status = view.status.status;
     html! {
         span.chip.(StatusShape::of(status).class()) { (status_shape(status, 12)) (status_text(context.words(), moment, view)) }
@@ -45,7 +45,7 @@ pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &Mac
 }
 
 /// Returns the status as a text, such as `Open until 10 pm` or `Unknown: hours not known`.
-pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &MachineView<'_>) -> String {
+pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &AtmView<'_>) -> String {
     let next = moment.next_opening(view.entry, view.status.status);
     match (view.status.status, view.status.reason) {
         (AtmStatus::Open, StatusReason::AlwaysOpen) => words.open_always.to_owned(),
@@ -62,7 +62,7 @@ pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &Mach
         (AtmStatus::OutOfService, _) => words.out_of_service.to_owned(),
         (AtmStatus::Unknown, reason) => {
             let year = view.record.known_at().map(|at| utc_date(at).year());
-            format!("{}: {}", words.unknown, (words.why_unknown)(reason, year))
+            format!("{}: {}", words.unknown, (words.unknown_reason)(reason, year))
         }
     }
 }
@@ -84,9 +84,9 @@ fn spoken_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
 
 /// Returns the date of the last check or report, such as `checked 12 Nov 2026`; `None` for an unknown status without a
 /// date.
-pub(super) fn since(words: &LocatorWords, view: &MachineView<'_>) -> Option<String> {
+pub(super) fn since(words: &LocatorWords, view: &AtmView<'_>) -> Option<String> {
     let record = view.record;
-    if let Some(seen) = view.seen_there_at() {
+    if let Some(seen) = view.confirmed_at() {
         return Some((words.checked_on)(&(words.date)(utc_date(seen))));
     }
     match (record.verified_at, record.reported_at) {

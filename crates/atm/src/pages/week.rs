@@ -8,11 +8,11 @@ use signpost_locator::{Hours, OpenDay, OpenSpan, Record, Schedule};
 
 use super::context::PageContext;
 use super::words::{LocatorWords, capitalized};
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// The opening hours of the next seven days.
 #[derive(Debug)]
-pub(super) enum MachineWeek {
+pub(super) enum AtmWeek {
     /// The hours are not known.
     Unknown,
     /// It never closes.
@@ -23,9 +23,9 @@ pub(super) enum MachineWeek {
     Words,
 }
 
-impl MachineWeek {
+impl AtmWeek {
     /// Evaluates the hours of an ATM from today on.
-    pub(super) fn of(view: &MachineView<'_>, now: Timestamp) -> Self {
+    pub(super) fn of(view: &AtmView<'_>, now: Timestamp) -> Self {
         let record = view.record;
         let Some(hours) = &record.hours else { return Self::Unknown };
         if *hours == Hours::Always {
@@ -46,16 +46,16 @@ pub(super) fn local_time(record: &Record, now: Timestamp) -> Option<(Weekday, Ti
 }
 
 /// Returns the card of the opening hours.
-pub(super) fn hours_card(context: &PageContext, view: &MachineView<'_>, week: &MachineWeek) -> Markup {
+pub(super) fn hours_card(context: &PageContext, view: &AtmView<'_>, week: &AtmWeek) -> Markup {
     let words = context.words();
     html! {
         section.card {
             h2 { (words.hours) }
             @match week {
-                MachineWeek::Unknown => { p { (words.hours_unknown) } }
-                MachineWeek::Always => { p { (words.always) } }
-                MachineWeek::Words => { p { bdi { (view.record.hours.as_ref().map_or("", Hours::text)) } } p.xs.soft.gap-sm { (words.hours_in_words) } }
-                MachineWeek::Days(days) => {
+                AtmWeek::Unknown => { p { (words.hours_unknown) } }
+                AtmWeek::Always => { p { (words.always) } }
+                AtmWeek::Words => { p { bdi { (view.record.hours.as_ref().map_or("", Hours::text)) } } p.xs.soft.gap-sm { (words.hours_in_words) } }
+                AtmWeek::Days(days) => {
                     (table(words, days))
                     @if let Some(zone) = &view.record.time_zone { p.xs.soft.gap { ((words.time_zone)(zone)) } }
                 }

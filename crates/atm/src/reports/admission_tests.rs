@@ -6,23 +6,23 @@ use super::*;
 const NOW: Timestamp = Timestamp::constant(1_795_392_000, 0);
 const PER_ADDRESS: Rate = Rate { count: 5, window: Duration::from_hours(1) };
 
-fn passed(count: u32, seconds_ago: i64) -> PassedReports {
-    PassedReports { count, oldest: Some(NOW - SignedDuration::from_secs(seconds_ago)) }
+fn passed(count: u32, seconds_ago: i64) -> RecentReports {
+    RecentReports { count, oldest: Some(NOW - SignedDuration::from_secs(seconds_ago)) }
 }
 
 fn id(number: u8) -> ReportId {
     ReportId::new(NOW, [number; 16])
 }
 
-fn admitted(others: &OtherReports) -> Result<Admission, NotAdmitted> {
-    admit(Seen::Gone, others, Some(PER_ADDRESS), false, NOW)
+fn admitted(others: &ExistingReports) -> Result<Admission, AdmissionError> {
+    admit(Finding::Gone, others, Some(PER_ADDRESS), false, NOW)
 }
 
 #[test]
 fn invalid_report_is_rejected_with_its_field() {
-    let read = |fields: ReportFields<'_>| SentReport::read(fields, NOW).map_err(|bad| bad.field);
+    let read = |fields: ReportFields<'_>| ValidReport::read(fields, NOW).map_err(|bad| bad.field);
     let gone = ReportFields { seen: "gone", ..ReportFields::default() };
-    assert_eq!(read(gone), Ok(SentReport { seen: Seen::Gone, how: None, at: NOW, text: None }));
+    assert_eq!(read(gone), Ok(ValidReport { seen: Finding::Gone, how: None, at: NOW, text: None }));
     let long = "ä".repeat(MAX_TEXT);
     let longer = "ä".repeat(MAX_TEXT + 1);
     for (fields, expected) in [
@@ -52,88 +52,105 @@ fn each_limit_rejects_with_a_retry_time() {
     let wait = Duration::from_mins(59);
     let day = Duration::from_mins(24 * 60 - 1);
     for (others, refused) in [
-        (OtherReports { of_address: passed(4, 60), ..OtherReports::default() }, None),
-        (OtherReports { of_address: passed(5, 60), ..OtherReports::default() }, Some(("reports", PER_ADDRESS, wait))),
-        (OtherReports { of_network: passed(49, 60), ..OtherReports::default() }, None),
+        (ExistingReports { from_address: passed(4, 60), ..ExistingReports::default() }, None),
         (
-            OtherReports { of_network: passed(50, 60), ..OtherReports::default() },
-            Some(("reports_of_network", PER_NETWORK, day)),
+            ExistingReports { from_address: passed(5, 60), ..ExistingReports::default() },
+            Some(("reports", PER_ADDRESS, wait)),
+        ),
+        (ExistingReports { from_network: passed(49, 60), ..ExistingReports::default() }, None),
+        (
+            ExistingReports { from_network: passed(50, 60), ..ExistingReports::default() },
+            Some(("reports_of_network", MAX_PER_NETWORK, day)),
         ),
         // The clock of the server that stored the report is ahead: the retry time is at most the window.
         (
-            OtherReports { of_address: passed(5, -5), ..OtherReports::default() },
+            ExistingReports { from_address: passed(5, -5), ..ExistingReports::default() },
             Some(("reports", PER_ADDRESS, Duration::from_hours(1))),
         ),
-        (OtherReports { of_machine: passed(2, 60), ..OtherReports::default() }, None),
+        (ExistingReports { about_atm: passed(2, 60), ..ExistingReports::default() }, None),
         (
-            OtherReports { of_machine: passed(3, 60), ..OtherReports::default() },
-            Some(("reports_of_machine", PER_MACHINE, day)),
+            ExistingReports { about_atm: passed(3, 60), ..ExistingReports::default() },
+            Some(("reports_of_machine", MAX_PER_ATM, day)),
         ),
-        (OtherReports { of_person: passed(19, 60), ..OtherReports::default() }, None),
+        (ExistingReports { by_account: passed(19, 60), ..ExistingReports::default() }, None),
         (
-            OtherReports { of_person: passed(20, 60), ..OtherReports::default() },
-            Some(("reports_of_person", PER_PERSON, day)),
+            ExistingReports { by_account: passed(20, 60), ..ExistingReports::default() },
+            Some(("reports_of_person", MAX_PER_ACCOUNT, day)),
         ),
     ] {
         let expected = match refused {
-            Some((name, rate, wait)) => Err(NotAdmitted::TooMany(name, rate, wait)),
+            Some((name, rate, wait)) => Err(AdmissionError::TooMany(name, rate, wait)),
             None => Ok(Admission::Stored(ReportState::Shown, None)),
         };
         assert_eq!(admitted(&others), expected, "{others:?}");
     }
-    let off =
-        admit(Seen::Gone, &OtherReports { of_address: passed(99, 1), ..OtherReports::default() }, None, false, NOW);
+    let off = admit(
+        Finding::Gone,
+        &ExistingReports { from_address: passed(99, 1), ..ExistingReports::default() },
+        None,
+        false,
+        NOW,
+    );
     assert!(off.is_ok(), "{off:?}");
 }
 
 #[test]
 fn proof_of_work_passes_a_flood_but_not_a_burst() {
-    let state = |others: &OtherReports, seen, has_proof| match admit(seen, others, None, has_proof, NOW) {
+    let state = |others: &ExistingReports, seen, has_proof| match admit(seen, others, None, has_proof, NOW) {
         Ok(Admission::Stored(state, held)) => (state, held),
         other => panic!("{other:?}"),
     };
-    let flood = OtherReports { of_hour: 100, ..OtherReports::default() };
-    assert_eq!(state(&flood, Seen::Gone, false), (ReportState::New, Some(HoldReason::Flood)));
-    assert_eq!(state(&flood, Seen::Gone, true), (ReportState::Shown, None));
-    assert_eq!(state(&OtherReports { of_hour: 99, ..flood.clone() }, Seen::Gone, false), (ReportState::Shown, None));
-    let burst = OtherReports { machines_of_operator: 10, ..OtherReports::default() };
-    assert_eq!(state(&burst, Seen::Gone, true), (ReportState::New, Some(HoldReason::Burst)));
-    assert_eq!(state(&burst, Seen::There, false), (ReportState::Shown, None));
-    let full = OtherReports { waiting: MAX_WAITING, ..flood };
-    assert_eq!(admitted(&full), Err(NotAdmitted::Full));
-    assert_eq!(admitted(&OtherReports { stored: MAX_REPORTS, ..OtherReports::default() }), Err(NotAdmitted::Full));
+    let flood = ExistingReports { in_hour: 100, ..ExistingReports::default() };
+    assert_eq!(state(&flood, Finding::Gone, false), (ReportState::New, Some(ModerationReason::Flood)));
+    assert_eq!(state(&flood, Finding::Gone, true), (ReportState::Shown, None));
+    assert_eq!(
+        state(&ExistingReports { in_hour: 99, ..flood.clone() }, Finding::Gone, false),
+        (ReportState::Shown, None)
+    );
+    let burst = ExistingReports { atms_of_operator: 10, ..ExistingReports::default() };
+    assert_eq!(state(&burst, Finding::Gone, true), (ReportState::New, Some(ModerationReason::Burst)));
+    assert_eq!(state(&burst, Finding::There, false), (ReportState::Shown, None));
+    let full = ExistingReports { waiting: MAX_WAITING, ..flood };
+    assert_eq!(admitted(&full), Err(AdmissionError::Full));
+    assert_eq!(
+        admitted(&ExistingReports { stored: MAX_REPORTS, ..ExistingReports::default() }),
+        Err(AdmissionError::Full)
+    );
 }
 
 #[test]
 fn duplicates_are_merged_and_bans_enforced() {
-    let echo = OtherReports { echo: Some(id(1)), of_machine: passed(3, 1), ..OtherReports::default() };
-    assert_eq!(admitted(&echo), Ok(Admission::Echo(id(1))));
-    let twin = OtherReports { twin: Some(id(1)), ..OtherReports::default() };
-    assert_eq!(admitted(&twin), Ok(Admission::Stored(ReportState::Duplicate, None)));
-    let many = OtherReports { duplicates: MAX_WAITING - 1, ..twin.clone() };
+    let repetition = ExistingReports { repetition: Some(id(1)), about_atm: passed(3, 1), ..ExistingReports::default() };
+    assert_eq!(admitted(&repetition), Ok(Admission::Repetition(id(1))));
+    let equal_report = ExistingReports { equal_report: Some(id(1)), ..ExistingReports::default() };
+    assert_eq!(admitted(&equal_report), Ok(Admission::Stored(ReportState::Duplicate, None)));
+    let many = ExistingReports { duplicates: MAX_WAITING - 1, ..equal_report.clone() };
     assert_eq!(admitted(&many), Ok(Admission::Stored(ReportState::Duplicate, None)));
-    assert_eq!(admitted(&OtherReports { duplicates: MAX_WAITING, ..twin.clone() }), Err(NotAdmitted::Full));
-    assert_eq!(admitted(&OtherReports { is_banned: true, ..twin }), Err(NotAdmitted::Banned));
+    assert_eq!(
+        admitted(&ExistingReports { duplicates: MAX_WAITING, ..equal_report.clone() }),
+        Err(AdmissionError::Full)
+    );
+    assert_eq!(admitted(&ExistingReports { is_banned: true, ..equal_report }), Err(AdmissionError::Banned));
 }
 
 proptest! {
     #[test]
     fn no_single_report_is_decisive(
-        seen in prop::sample::select(Seen::ALL.to_vec()),
+        seen in prop::sample::select(Finding::ALL.to_vec()),
         counts in prop::array::uniform6(0..200_u32),
-        has_twin: bool,
+        has_equal_report: bool,
         has_proof: bool,
     ) {
-        let [address, machine, person, of_hour, waiting, machines_of_operator] = counts;
-        let others = OtherReports {
-            of_address: passed(address, 1),
-            of_machine: passed(machine, 1),
-            of_person: passed(person, 1),
-            of_hour,
+        let [address, machine, person, in_hour, waiting, atms_of_operator] = counts;
+        let others = ExistingReports {
+            from_address: passed(address, 1),
+            about_atm: passed(machine, 1),
+            by_account: passed(person, 1),
+            in_hour,
             waiting,
-            machines_of_operator,
-            twin: has_twin.then(|| id(1)),
-            ..OtherReports::default()
+            atms_of_operator,
+            equal_report: has_equal_report.then(|| id(1)),
+            ..ExistingReports::default()
         };
         if let Ok(Admission::Stored(state, _)) = admit(seen, &others, None, has_proof, NOW) {
             prop_assert!(matches!(state, ReportState::New | ReportState::Shown | ReportState::Duplicate), "{state:?}");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{DecidedBy, HowSeen, MachineReport, REPORT_COUNTS, ReportId, ReportState, Seen, Weight};
+use super::{DecidedBy, EvidenceSource, Finding, MachineReport, REPORT_VALIDITY, ReportId, ReportState, Weight};
 
 /// Half-life of the weight of a report, in days.
 const HALF_LIFE_DAYS: f64 = 90.0;
@@ -18,8 +18,8 @@ const ENOUGH: usize = 2;
 /// An observation of a person at an ATM.
 #[derive(Debug)]
 struct Observation {
-    seen: Seen,
-    how: Option<HowSeen>,
+    seen: Finding,
+    how: Option<EvidenceSource>,
     at: Timestamp,
     weight: Weight,
 }
@@ -28,7 +28,7 @@ struct Observation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportDecision {
     /// The state of the ATM.
-    pub seen: Seen,
+    pub seen: Finding,
     /// The moderator or the operator.
     pub by: DecidedBy,
     /// When it was decided.
@@ -37,7 +37,7 @@ pub struct ReportDecision {
 
 /// The effect of the reports on the status of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportStanding {
+pub enum ReportEffect {
     /// No effect.
     Undoubted,
     /// Enough people report that it cannot be used: its status is unknown.
@@ -52,11 +52,11 @@ pub enum ReportStanding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportVerdict {
     /// The effect on the status.
-    pub standing: ReportStanding,
+    pub effect: ReportEffect,
     /// The decision of the operator or the moderator.
     pub decision: Option<ReportDecision>,
     /// The number of people for each observation.
-    pub people: BTreeMap<Seen, usize>,
+    pub people: BTreeMap<Finding, usize>,
     /// Whether people contradict each other or the decision.
     pub is_disputed: bool,
     /// The time of the newest observation that counts, or of the decision.
@@ -81,25 +81,25 @@ pub fn weigh(reports: &[&MachineReport], answered_at: Option<Timestamp>, now: Ti
     for observation in &observations {
         *people.entry(observation.seen).or_default() += 1;
     }
-    let standing = match decision {
-        Some(ReportDecision { seen: Seen::Gone, by, .. }) => ReportStanding::Gone(by),
-        Some(ReportDecision { seen: Seen::Broken, by, .. }) => ReportStanding::OutOfService(by),
-        _ if is_doubted(&open, now) => ReportStanding::Doubted,
-        _ => ReportStanding::Undoubted,
+    let effect = match decision {
+        Some(ReportDecision { seen: Finding::Gone, by, .. }) => ReportEffect::Gone(by),
+        Some(ReportDecision { seen: Finding::Broken, by, .. }) => ReportEffect::OutOfService(by),
+        _ if is_doubted(&open, now) => ReportEffect::Doubted,
+        _ => ReportEffect::Undoubted,
     };
-    let has_against = observations.iter().any(|observation| observation.seen.is_against());
-    let has_for = observations.iter().any(|observation| observation.seen == Seen::There);
-    let is_against_decision = decision.is_some_and(|decision| match decision.seen {
-        Seen::There => open.iter().any(|observation| observation.seen.is_against()),
-        seen => seen.is_against() && open.iter().any(|observation| observation.seen == Seen::There),
+    let has_unusable = observations.iter().any(|observation| observation.seen.is_unusable());
+    let has_working = observations.iter().any(|observation| observation.seen == Finding::There);
+    let contradicts_decision = decision.is_some_and(|decision| match decision.seen {
+        Finding::There => open.iter().any(|observation| observation.seen.is_unusable()),
+        seen => seen.is_unusable() && open.iter().any(|observation| observation.seen == Finding::There),
     });
-    let is_answered = answered_at.is_some() && open.len() < observations.len() && has_against;
+    let is_answered = answered_at.is_some() && open.len() < observations.len() && has_unusable;
     let dates = observations.iter().map(|observation| observation.at).chain(decision.map(|decision| decision.at));
-    let expiry = observations.iter().map(|observation| observation.at + REPORT_COUNTS).min();
+    let expiry = observations.iter().map(|observation| observation.at + REPORT_VALIDITY).min();
     ReportVerdict {
-        standing,
+        effect,
         decision,
-        is_disputed: (has_against && has_for) || is_against_decision || is_answered,
+        is_disputed: (has_unusable && has_working) || contradicts_decision || is_answered,
         newest_at: dates.max(),
         verified_at: verified_at(&observations, decision),
         until: expiry.unwrap_or(Timestamp::MAX),
@@ -114,7 +114,7 @@ fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> 
     for report in reports.iter().filter(|report| report.state == ReportState::Accepted) {
         let Some(by) = report.decided_by else { continue };
         let Some(at) = report.decided_at else { continue };
-        if report.seen == Seen::There || report.seen.is_against() {
+        if report.seen == Finding::There || report.seen.is_unusable() {
             decisions.push((&report.id, ReportDecision { seen: report.seen, by, at }));
         }
     }
@@ -122,7 +122,7 @@ fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> 
     let (_, newest) = *decisions.last()?;
     let by_moderator = decisions.iter().rev().find(|(_, decision)| decision.by == DecidedBy::Moderator);
     let decision = match by_moderator {
-        Some((_, decision)) if decision.seen == Seen::Gone => *decision,
+        Some((_, decision)) if decision.seen == Finding::Gone => *decision,
         _ => newest,
     };
     let is_revoked = decision.by == DecidedBy::Operator && answered_at.is_some_and(|answered| answered > decision.at);
@@ -133,7 +133,7 @@ fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> 
 fn observations(reports: &[&MachineReport], now: Timestamp) -> Vec<Observation> {
     let mut best: BTreeMap<&ReportId, &MachineReport> = BTreeMap::new();
     for &report in reports {
-        if report.state != ReportState::Shown || now >= report.seen_at + REPORT_COUNTS {
+        if report.state != ReportState::Shown || now >= report.seen_at + REPORT_VALIDITY {
             continue;
         }
         let known = best.entry(&report.voice).or_insert(report);
@@ -159,39 +159,42 @@ fn rank(report: &MachineReport) -> (Weight, Timestamp, &ReportId) {
 /// Returns `true` if enough people report that the ATM cannot be used, and outweigh those who report that it exists. If
 /// any of them is signed in, the newest report of a signed-in person decides.
 fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
-    let against: Vec<&Observation> = open.iter().copied().filter(|one| one.seen.is_against()).collect();
-    let there: Vec<&Observation> = open.iter().copied().filter(|one| one.seen == Seen::There).collect();
-    let is_strong =
-        against.iter().any(|one| one.weight == Weight::Signed || one.how.is_some_and(HowSeen::is_first_hand));
+    let against: Vec<&Observation> =
+        open.iter().copied().filter(|observation| observation.seen.is_unusable()).collect();
+    let there: Vec<&Observation> =
+        open.iter().copied().filter(|observation| observation.seen == Finding::There).collect();
+    let is_strong = against.iter().any(|observation| {
+        observation.weight == Weight::High || observation.how.is_some_and(EvidenceSource::is_first_hand)
+    });
     if against.len() < ENOUGH || !is_strong {
         return false;
     }
     if there.is_empty() {
         return true;
     }
-    let signed = against.iter().chain(&there).filter(|one| one.weight == Weight::Signed);
-    match signed.max_by_key(|one| one.at) {
-        Some(newest) => newest.seen.is_against(),
-        None => total_worth(&against, now) > total_worth(&there, now),
+    let signed = against.iter().chain(&there).filter(|observation| observation.weight == Weight::High);
+    match signed.max_by_key(|observation| observation.at) {
+        Some(newest) => newest.seen.is_unusable(),
+        None => total_weight(&against, now) > total_weight(&there, now),
     }
 }
 
 /// Returns the sum of the weights of these observations at a moment, each reduced by its age.
-fn total_worth(observations: &[&Observation], now: Timestamp) -> f64 {
-    let worths = observations.iter().map(|observation| {
+fn total_weight(observations: &[&Observation], now: Timestamp) -> f64 {
+    let weights = observations.iter().map(|observation| {
         let days = now.duration_since(observation.at).as_secs_f64() / (24.0 * 3600.0);
         f64::from(u8::from(observation.weight)) * 0.5_f64.powf(days / HALF_LIFE_DAYS)
     });
-    worths.sum()
+    weights.sum()
 }
 
 fn verified_at(observations: &[Observation], decision: Option<ReportDecision>) -> Option<Timestamp> {
-    let mut there: Vec<_> = observations.iter().filter(|observation| observation.seen == Seen::There).collect();
+    let mut there: Vec<_> = observations.iter().filter(|observation| observation.seen == Finding::There).collect();
     there.sort_by_key(|observation| Reverse(observation.at));
-    let signed = there.iter().find(|one| one.weight == Weight::Signed).map(|one| one.at);
+    let signed = there.iter().find(|observation| observation.weight == Weight::High).map(|observation| observation.at);
     // The second observation confirms the first.
     let by_two = if there.len() >= ENOUGH { Some(there[0].at) } else { None };
-    let decided = decision.filter(|decision| decision.seen == Seen::There).map(|decision| decision.at);
+    let decided = decision.filter(|decision| decision.seen == Finding::There).map(|decision| decision.at);
     signed.max(by_two).max(decided)
 }
 

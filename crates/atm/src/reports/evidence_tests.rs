@@ -12,7 +12,7 @@ fn days(count: i64) -> SignedDuration {
 }
 
 /// Creates a report of a separate voice, with its age in days.
-fn report(number: u8, seen: Seen, how: Option<HowSeen>, weight: Weight, age: i64) -> MachineReport {
+fn report(number: u8, seen: Finding, how: Option<EvidenceSource>, weight: Weight, age: i64) -> MachineReport {
     let at = NOW - days(age);
     let id = ReportId::new(at, [number; 16]);
     MachineReport {
@@ -39,15 +39,15 @@ fn report(number: u8, seen: Seen, how: Option<HowSeen>, weight: Weight, age: i64
     }
 }
 
-fn light(number: u8, seen: Seen, age: i64) -> MachineReport {
-    report(number, seen, Some(HowSeen::Saw), Weight::Light, age)
+fn light(number: u8, seen: Finding, age: i64) -> MachineReport {
+    report(number, seen, Some(EvidenceSource::Saw), Weight::Low, age)
 }
 
-fn signed(number: u8, seen: Seen, age: i64) -> MachineReport {
-    report(number, seen, Some(HowSeen::Saw), Weight::Signed, age)
+fn signed(number: u8, seen: Finding, age: i64) -> MachineReport {
+    report(number, seen, Some(EvidenceSource::Saw), Weight::High, age)
 }
 
-fn decided(number: u8, seen: Seen, by: DecidedBy, age: i64) -> MachineReport {
+fn decided(number: u8, seen: Finding, by: DecidedBy, age: i64) -> MachineReport {
     let at = Some(NOW - days(age));
     MachineReport { state: ReportState::Accepted, decided_by: Some(by), decided_at: at, ..light(number, seen, age) }
 }
@@ -63,16 +63,16 @@ fn future_report_counts_as_current() {
         let report = light(number, seen, 0);
         MachineReport { seen_at: NOW + SignedDuration::from_secs(2), ..report }
     };
-    let one = verdict(&[ahead(1, Seen::Gone)], None);
-    assert_eq!((one.people.get(&Seen::Gone), one.newest_at), (Some(&1), Some(NOW)));
-    let two = verdict(&[ahead(1, Seen::Gone), ahead(2, Seen::Broken)], None);
-    assert_eq!(two.standing, ReportStanding::Doubted);
+    let one = verdict(&[ahead(1, Finding::Gone)], None);
+    assert_eq!((one.people.get(&Finding::Gone), one.newest_at), (Some(&1), Some(NOW)));
+    let two = verdict(&[ahead(1, Finding::Gone), ahead(2, Finding::Broken)], None);
+    assert_eq!(two.effect, ReportEffect::Doubted);
 }
 
 #[test]
 fn doubt_requires_two_reporters_and_one_on_site() {
-    use Seen::{Broken, Gone, There, WrongHours};
-    let phoned = |number| report(number, Gone, Some(HowSeen::Phoned), Weight::Light, 1);
+    use Finding::{Broken, Gone, There, WrongHours};
+    let phoned = |number| report(number, Gone, Some(EvidenceSource::Phoned), Weight::Low, 1);
     let same_voice = MachineReport { voice: light(1, Gone, 3).id, ..light(2, Gone, 1) };
     let held = MachineReport { state: ReportState::New, ..light(2, Gone, 1) };
     for (reports, is_doubted) in [
@@ -99,86 +99,86 @@ fn doubt_requires_two_reporters_and_one_on_site() {
         (vec![signed(1, Gone, 3), light(2, Gone, 1), signed(3, There, 2)], false),
     ] {
         let found = verdict(&reports, None);
-        assert_eq!(found.standing == ReportStanding::Doubted, is_doubted, "{reports:#?}");
-        let has = |is: fn(Seen) -> bool| found.people.keys().any(|seen| is(*seen));
-        assert_eq!(found.is_disputed, has(Seen::is_against) && has(|seen| seen == There));
+        assert_eq!(found.effect == ReportEffect::Doubted, is_doubted, "{reports:#?}");
+        let has = |is: fn(Finding) -> bool| found.people.keys().any(|seen| is(*seen));
+        assert_eq!(found.is_disputed, has(Finding::is_unusable) && has(|seen| seen == There));
     }
 }
 
 #[test]
 fn strongest_then_newest_report_of_a_reporter_counts() {
-    let first = signed(1, Seen::There, 5);
-    let anonymous = MachineReport { voice: first.voice.clone(), ..light(2, Seen::Gone, 1) };
-    assert_eq!(verdict(&[first.clone(), anonymous], None).people, [(Seen::There, 1)].into());
-    let again = MachineReport { voice: first.voice.clone(), ..signed(3, Seen::Gone, 1) };
-    assert_eq!(verdict(&[first, again], None).people, [(Seen::Gone, 1)].into());
+    let first = signed(1, Finding::There, 5);
+    let anonymous = MachineReport { voice: first.voice.clone(), ..light(2, Finding::Gone, 1) };
+    assert_eq!(verdict(&[first.clone(), anonymous], None).people, [(Finding::There, 1)].into());
+    let again = MachineReport { voice: first.voice.clone(), ..signed(3, Finding::Gone, 1) };
+    assert_eq!(verdict(&[first, again], None).people, [(Finding::Gone, 1)].into());
 }
 
 #[test]
 fn newest_operator_or_moderator_report_decides() {
     use DecidedBy::{Moderator, Operator};
-    for (reports, answered, standing) in [
-        (vec![decided(1, Seen::Gone, Operator, 3)], None, ReportStanding::Gone(Operator)),
-        (vec![decided(1, Seen::Gone, Moderator, 400)], None, ReportStanding::Gone(Moderator)),
-        (vec![decided(1, Seen::Broken, Operator, 3)], None, ReportStanding::OutOfService(Operator)),
+    for (reports, answered, effect) in [
+        (vec![decided(1, Finding::Gone, Operator, 3)], None, ReportEffect::Gone(Operator)),
+        (vec![decided(1, Finding::Gone, Moderator, 400)], None, ReportEffect::Gone(Moderator)),
+        (vec![decided(1, Finding::Broken, Operator, 3)], None, ReportEffect::OutOfService(Operator)),
         (
-            vec![decided(1, Seen::Broken, Moderator, 3), decided(2, Seen::There, Operator, 2)],
+            vec![decided(1, Finding::Broken, Moderator, 3), decided(2, Finding::There, Operator, 2)],
             None,
-            ReportStanding::Undoubted,
+            ReportEffect::Undoubted,
         ),
         // Only the moderator restores an ATM that the moderator found gone.
         (
-            vec![decided(1, Seen::Gone, Moderator, 3), decided(2, Seen::There, Operator, 2)],
+            vec![decided(1, Finding::Gone, Moderator, 3), decided(2, Finding::There, Operator, 2)],
             None,
-            ReportStanding::Gone(Moderator),
+            ReportEffect::Gone(Moderator),
         ),
         (
-            vec![decided(1, Seen::Gone, Moderator, 3), decided(2, Seen::There, Moderator, 2)],
+            vec![decided(1, Finding::Gone, Moderator, 3), decided(2, Finding::There, Moderator, 2)],
             None,
-            ReportStanding::Undoubted,
+            ReportEffect::Undoubted,
         ),
         (
-            vec![decided(1, Seen::There, Operator, 3), decided(2, Seen::Gone, Moderator, 2)],
+            vec![decided(1, Finding::There, Operator, 3), decided(2, Finding::Gone, Moderator, 2)],
             None,
-            ReportStanding::Gone(Moderator),
+            ReportEffect::Gone(Moderator),
         ),
         // A later submission revokes the operator's decision, but not the moderator's.
-        (vec![decided(1, Seen::Gone, Operator, 3)], Some(2), ReportStanding::Undoubted),
-        (vec![decided(1, Seen::Gone, Operator, 3)], Some(4), ReportStanding::Gone(Operator)),
-        (vec![decided(1, Seen::Gone, Moderator, 3)], Some(2), ReportStanding::Gone(Moderator)),
+        (vec![decided(1, Finding::Gone, Operator, 3)], Some(2), ReportEffect::Undoubted),
+        (vec![decided(1, Finding::Gone, Operator, 3)], Some(4), ReportEffect::Gone(Operator)),
+        (vec![decided(1, Finding::Gone, Moderator, 3)], Some(2), ReportEffect::Gone(Moderator)),
         // Observations that do not concern usability decide nothing.
-        (vec![decided(1, Seen::WrongHours, Moderator, 3)], None, ReportStanding::Undoubted),
+        (vec![decided(1, Finding::WrongHours, Moderator, 3)], None, ReportEffect::Undoubted),
         // A decision settles earlier doubts only.
         (
-            vec![light(1, Seen::Gone, 3), light(2, Seen::Gone, 3), decided(3, Seen::There, Moderator, 2)],
+            vec![light(1, Finding::Gone, 3), light(2, Finding::Gone, 3), decided(3, Finding::There, Moderator, 2)],
             None,
-            ReportStanding::Undoubted,
+            ReportEffect::Undoubted,
         ),
         (
-            vec![light(1, Seen::Gone, 1), light(2, Seen::Gone, 1), decided(3, Seen::There, Moderator, 2)],
+            vec![light(1, Finding::Gone, 1), light(2, Finding::Gone, 1), decided(3, Finding::There, Moderator, 2)],
             None,
-            ReportStanding::Doubted,
+            ReportEffect::Doubted,
         ),
-        (vec![light(1, Seen::Gone, 3), light(2, Seen::Gone, 3)], Some(2), ReportStanding::Undoubted),
-        (vec![light(1, Seen::Gone, 1), light(2, Seen::Gone, 1)], Some(2), ReportStanding::Doubted),
+        (vec![light(1, Finding::Gone, 3), light(2, Finding::Gone, 3)], Some(2), ReportEffect::Undoubted),
+        (vec![light(1, Finding::Gone, 1), light(2, Finding::Gone, 1)], Some(2), ReportEffect::Doubted),
     ] {
-        assert_eq!(verdict(&reports, answered).standing, standing, "{answered:?} {reports:#?}");
+        assert_eq!(verdict(&reports, answered).effect, effect, "{answered:?} {reports:#?}");
     }
-    let gone_but_there = [decided(1, Seen::Gone, Moderator, 3), light(2, Seen::There, 1)];
+    let gone_but_there = [decided(1, Finding::Gone, Moderator, 3), light(2, Finding::There, 1)];
     assert!(verdict(&gone_but_there, None).is_disputed);
-    assert!(verdict(&[light(1, Seen::Gone, 3)], Some(2)).is_disputed);
+    assert!(verdict(&[light(1, Finding::Gone, 3)], Some(2)).is_disputed);
 }
 
 #[test]
 fn one_signed_in_or_two_reporters_verify_an_atm() {
     let at = |age| Some(NOW - days(age));
     for (reports, verified) in [
-        (vec![light(1, Seen::There, 1)], None),
-        (vec![light(1, Seen::There, 5), light(2, Seen::There, 1)], at(1)),
-        (vec![signed(1, Seen::There, 4)], at(4)),
-        (vec![signed(1, Seen::There, 4), light(2, Seen::There, 1)], at(1)),
-        (vec![signed(1, Seen::Gone, 4)], None),
-        (vec![decided(1, Seen::There, DecidedBy::Moderator, 6)], at(6)),
+        (vec![light(1, Finding::There, 1)], None),
+        (vec![light(1, Finding::There, 5), light(2, Finding::There, 1)], at(1)),
+        (vec![signed(1, Finding::There, 4)], at(4)),
+        (vec![signed(1, Finding::There, 4), light(2, Finding::There, 1)], at(1)),
+        (vec![signed(1, Finding::Gone, 4)], None),
+        (vec![decided(1, Finding::There, DecidedBy::Moderator, 6)], at(6)),
     ] {
         assert_eq!(verdict(&reports, None).verified_at, verified, "{reports:#?}");
     }
@@ -186,20 +186,20 @@ fn one_signed_in_or_two_reporters_verify_an_atm() {
 
 #[test]
 fn verdict_has_an_expiry() {
-    let reports = [light(1, Seen::Gone, 30), light(2, Seen::Gone, 60)];
+    let reports = [light(1, Finding::Gone, 30), light(2, Finding::Gone, 60)];
     let until = verdict(&reports, None).until;
     assert_eq!(until, NOW + days(30));
-    let at = |now| weigh(&reports.iter().collect::<Vec<_>>(), None, now).standing;
-    assert_eq!((at(NOW), at(until)), (ReportStanding::Doubted, ReportStanding::Undoubted));
+    let at = |now| weigh(&reports.iter().collect::<Vec<_>>(), None, now).effect;
+    assert_eq!((at(NOW), at(until)), (ReportEffect::Doubted, ReportEffect::Undoubted));
 }
 
 fn any_report() -> impl Strategy<Value = MachineReport> {
-    let seen = prop::sample::select(Seen::ALL.to_vec());
-    let how = prop::option::of(prop::sample::select(HowSeen::ALL.to_vec()));
+    let seen = prop::sample::select(Finding::ALL.to_vec());
+    let how = prop::option::of(prop::sample::select(EvidenceSource::ALL.to_vec()));
     let states =
         vec![ReportState::New, ReportState::Shown, ReportState::Rejected, ReportState::Duplicate, ReportState::Expired];
     (0..=255_u8, seen, how, 0..200_i64, prop::sample::select(states)).prop_map(|(number, seen, how, age, state)| {
-        MachineReport { state, ..report(number, seen, how, Weight::Light, age) }
+        MachineReport { state, ..report(number, seen, how, Weight::Low, age) }
     })
 }
 
@@ -209,14 +209,14 @@ proptest! {
         reports in prop::collection::vec(any_report(), 0..60),
         answered in prop::option::of(0..200_i64),
     ) {
-        let standing = verdict(&reports, answered).standing;
-        prop_assert!(matches!(standing, ReportStanding::Undoubted | ReportStanding::Doubted), "{standing:?}");
+        let effect = verdict(&reports, answered).effect;
+        prop_assert!(matches!(effect, ReportEffect::Undoubted | ReportEffect::Doubted), "{effect:?}");
     }
 
     #[test]
     fn order_of_reports_changes_nothing(reports in prop::collection::vec(any_report(), 0..20)) {
         let backwards: Vec<_> = reports.iter().rev().cloned().collect();
         let (one, other) = (verdict(&reports, None), verdict(&backwards, None));
-        prop_assert_eq!(one.standing, other.standing);
+        prop_assert_eq!(one.effect, other.effect);
     }
 }

@@ -15,17 +15,17 @@ use anyhow::Context;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use signpost_locator::AtmId;
-use signpost_store::{rows, texts};
+use signpost_store::{rows, text_columns};
 
 use crate::atm_number::AtmNumber;
 
 pub use words::describe;
 
-/// How long a report counts, from the time of the observation.
-pub const REPORT_COUNTS: SignedDuration = SignedDuration::from_hours(90 * 24);
+/// Period in which a report counts, from the time of the observation.
+pub const REPORT_VALIDITY: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// How long a report waits or is shown, since it was sent.
-pub const REPORT_LASTS: SignedDuration = SignedDuration::from_hours(180 * 24);
+/// Maximum age of a pending or shown report, from its submission.
+pub const REPORT_RETENTION: SignedDuration = SignedDuration::from_hours(180 * 24);
 
 /// Maximum length of the text of a report, in characters.
 pub const MAX_TEXT: usize = 280;
@@ -38,7 +38,7 @@ signpost_store::ids! {
 /// An observation at an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Seen {
+pub enum Finding {
     /// It is there, and works.
     There,
     /// It is gone.
@@ -56,7 +56,7 @@ pub enum Seen {
 /// The source of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HowSeen {
+pub enum EvidenceSource {
     /// The reporter used the ATM.
     Used,
     /// The reporter saw the ATM, or its empty place.
@@ -85,17 +85,17 @@ pub enum ReportState {
     Expired,
 }
 
-/// Why a report waits for the moderator.
+/// The reason for which a report requires moderation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HoldReason {
+pub enum ModerationReason {
     /// More reports came within an hour than are shown without moderation.
     Flood,
     /// Many ATMs of one operator were reported as unusable within an hour.
     Burst,
 }
 
-/// Who confirmed a report.
+/// The role that confirmed a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
@@ -110,15 +110,15 @@ pub enum DecidedBy {
 #[serde(into = "u8")]
 pub enum Weight {
     /// An anonymous reporter, or a user of less than a week: 1.
-    Light,
+    Low,
     /// A user of at least a week: 3.
-    Signed,
+    High,
 }
 
 rows! {
     /// A report.
     #[derive(Clone, Debug, Serialize)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct MachineReport in "atm_reports" by [id] {
         pub id: ReportId,
         /// The number of the ATM when the report was sent.
@@ -126,9 +126,9 @@ rows! {
         /// The operator of the ATM, folded: many reports about one operator at once need moderation.
         #[serde(skip)]
         pub operator: String,
-        pub seen: Seen,
+        pub seen: Finding,
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub how: Option<HowSeen>,
+        pub how: Option<EvidenceSource>,
         /// When it was observed.
         pub seen_at: Timestamp,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,14 +140,14 @@ rows! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reporter: Option<String>,
         pub weight: Weight,
-        /// The first report of this person about this ATM: reports of one voice count once.
+        /// The first report of this person about this ATM. Reports with equal values count once.
         #[serde(skip)]
         pub voice: ReportId,
         #[serde(skip)]
         pub proof: Option<String>,
         pub created_at: Timestamp,
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub held: Option<HoldReason>,
+        pub held: Option<ModerationReason>,
         pub state: ReportState,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub decided_by: Option<DecidedBy>,
@@ -168,14 +168,14 @@ rows! {
 rows! {
     /// A person whose reports are rejected.
     #[derive(Clone, Debug, Serialize)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct BannedReporter in "atm_report_bans" by [reporter] {
         pub reporter: String,
         pub banned_at: Timestamp,
     }
 }
 
-impl Seen {
+impl Finding {
     /// All observations, in the order of the form.
     pub const ALL: [Self; 6] = [Self::There, Self::Gone, Self::Broken, Self::WrongPlace, Self::WrongHours, Self::Other];
 
@@ -200,12 +200,12 @@ impl Seen {
 
     /// Returns `true` if the ATM cannot be used.
     #[must_use]
-    pub fn is_against(self) -> bool {
+    pub fn is_unusable(self) -> bool {
         matches!(self, Self::Gone | Self::Broken)
     }
 }
 
-impl HowSeen {
+impl EvidenceSource {
     /// All sources, in the order of the form.
     pub const ALL: [Self; 4] = [Self::Used, Self::Saw, Self::Asked, Self::Phoned];
 
@@ -260,29 +260,29 @@ impl ReportState {
 impl From<Weight> for u8 {
     fn from(weight: Weight) -> Self {
         match weight {
-            Weight::Light => 1,
-            Weight::Signed => 3,
+            Weight::Low => 1,
+            Weight::High => 3,
         }
     }
 }
 
-texts! {
-    Seen: |seen| seen.as_str(), |text| Seen::parse(text).context("is nothing that anybody sees");
-    HowSeen: |how| how.as_str(), |text| HowSeen::parse(text).context("is no way to know");
-    ReportState: |state| state.as_str(), |text| ReportState::parse(text).context("is no state of a report");
-    HoldReason: |reason| match reason { HoldReason::Flood => "flood", HoldReason::Burst => "burst" }, |text| match text {
-        "flood" => Ok(HoldReason::Flood),
-        "burst" => Ok(HoldReason::Burst),
-        _ => anyhow::bail!("is no reason to wait"),
+text_columns! {
+    Finding: |seen| seen.as_str(), |text| Finding::parse(text).context("is not a finding");
+    EvidenceSource: |how| how.as_str(), |text| EvidenceSource::parse(text).context("is not an evidence source");
+    ReportState: |state| state.as_str(), |text| ReportState::parse(text).context("is not a report state");
+    ModerationReason: |reason| match reason { ModerationReason::Flood => "flood", ModerationReason::Burst => "burst" }, |text| match text {
+        "flood" => Ok(ModerationReason::Flood),
+        "burst" => Ok(ModerationReason::Burst),
+        _ => anyhow::bail!("is not a moderation reason"),
     };
     DecidedBy: |by| match by { DecidedBy::Operator => "operator", DecidedBy::Moderator => "moderator" }, |text| match text {
         "operator" => Ok(DecidedBy::Operator),
         "moderator" => Ok(DecidedBy::Moderator),
-        _ => anyhow::bail!("is nobody who decides"),
+        _ => anyhow::bail!("is not a moderator"),
     };
-    Weight: |weight| match weight { Weight::Light => "1", Weight::Signed => "3" }, |text| match text {
-        "1" => Ok(Weight::Light),
-        "3" => Ok(Weight::Signed),
-        _ => anyhow::bail!("is no weight"),
+    Weight: |weight| match weight { Weight::Low => "1", Weight::High => "3" }, |text| match text {
+        "1" => Ok(Weight::Low),
+        "3" => Ok(Weight::High),
+        _ => anyhow::bail!("is not a weight"),
     };
 }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use signpost_locator::AtmId;
 
-use super::Seen;
+use super::Finding;
 
 /// Number of zero bits at the beginning of the hash: about a million attempts.
 pub const PROOF_BITS: u32 = 20;
@@ -21,7 +21,7 @@ pub const MAX_PROOF: usize = 64;
 
 /// Returns the hash of a proof that is valid for today or yesterday. The hash is stored, so that a proof is used once.
 #[must_use]
-pub fn check_proof(atm: AtmId, seen: Seen, proof: &str, now: Timestamp) -> Option<String> {
+pub fn check_proof(atm: AtmId, seen: Finding, proof: &str, now: Timestamp) -> Option<String> {
     if !(1..=MAX_PROOF).contains(&proof.len()) {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn check_proof(atm: AtmId, seen: Seen, proof: &str, now: Timestamp) -> Optio
     Some(HEXLOWER.encode(valid))
 }
 
-fn hash(atm: AtmId, seen: Seen, day: Timestamp, proof: &str) -> [u8; 32] {
+fn hash(atm: AtmId, seen: Finding, day: Timestamp, proof: &str) -> [u8; 32] {
     let day = day.to_zoned_datetime(TimeZone::UTC).date();
     Sha256::digest(format!("{}|{}|{day}|{proof}", atm.get(), seen.as_str())).into()
 }
@@ -56,15 +56,15 @@ mod tests {
         let proof = "2335626";
         let day = SignedDuration::from_hours(24);
         for (number, seen, now, holds) in [
-            (7, Seen::Gone, NOW, true),
-            (7, Seen::Gone, NOW + day, true),
-            (7, Seen::Gone, NOW + day + day, false),
-            (7, Seen::Gone, NOW - day, false),
-            (8, Seen::Gone, NOW, false),
-            (7, Seen::There, NOW, false),
+            (7, Finding::Gone, NOW, true),
+            (7, Finding::Gone, NOW + day, true),
+            (7, Finding::Gone, NOW + day + day, false),
+            (7, Finding::Gone, NOW - day, false),
+            (8, Finding::Gone, NOW, false),
+            (7, Finding::There, NOW, false),
         ] {
             assert_eq!(check_proof(atm(number), seen, proof, now).is_some(), holds, "{number} {seen:?} {now}");
         }
-        assert!(check_proof(atm(7), Seen::Gone, "", NOW).is_none());
+        assert!(check_proof(atm(7), Finding::Gone, "", NOW).is_none());
     }
 }

@@ -10,15 +10,15 @@ use sha2::Sha256;
 use signpost_platform::limits::network_of;
 use signpost_store::rows;
 
-/// How long the hash of an address is stored: less than a day, with the interval between two sweeps.
-pub const ADDRESS_KEPT: SignedDuration = SignedDuration::from_hours(23);
+/// Retention of the hash of an address: less than a day, with the interval between two sweeps.
+pub const ADDRESS_HASH_RETENTION: SignedDuration = SignedDuration::from_hours(23);
 
 const SECONDS_A_DAY: i64 = 24 * 3600;
 
 rows! {
     /// The salt of one day for the hashes of addresses.
     #[derive(Clone)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct ReportSalt in "atm_report_salts" by [day] {
         /// In days since 1970, UTC.
         pub day: i64,
@@ -54,7 +54,7 @@ impl ReportSalt {
 
 /// The hashes of an address and of its network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct HashedAddress {
     pub address: String,
     pub network: String,

@@ -6,16 +6,16 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_locator::AtmId;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Row, Step, Store, Stored, WriteError, WriteOutcome, must, params, random, sql, step};
+use signpost_store::{Row, Statement, Store, Stored, WriteError, WriteOutcome, params, random, sql};
 
-use super::admission::{OtherReports, PassedReports, is_long};
-use super::salt::{ADDRESS_KEPT, HashedAddress, ReportSalt, day_of};
-use super::{BannedReporter, MachineReport, REPORT_LASTS, ReportId, ReportState, Weight};
+use super::admission::{ExistingReports, RecentReports, is_long};
+use super::salt::{ADDRESS_HASH_RETENTION, HashedAddress, ReportSalt, day_of};
+use super::{BannedReporter, MachineReport, REPORT_RETENTION, ReportId, ReportState, Weight};
 
 /// Maximum stored reports about one ATM besides accepted reports. The oldest are deleted.
-const MAX_OF_MACHINE: i64 = 100;
-/// How long a report is stored after it no longer counts. A duplicate never counts.
-const STORED_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
+const MAX_STORED_PER_ATM: i64 = 100;
+/// Retention of a report after it no longer counts. A duplicate never counts.
+const EXPIRED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 const VERSION: &str = "SELECT version FROM atm_report_state";
 const ADVANCE_FROM: &str = "UPDATE atm_report_state SET version = version + 1 WHERE version = $1";
@@ -93,9 +93,9 @@ const BANS: &str = sql!(BannedReporter::SELECT, " ORDER BY banned_at DESC LIMIT 
 const SALTS: &str = sql!(ReportSalt::SELECT, " WHERE day = $1 OR day = $2 ORDER BY day DESC");
 const ADD_SALT: &str = sql!(ReportSalt::INSERT, " ON CONFLICT (day) DO NOTHING");
 
-const FORGET_ADDRESSES: &str = "
+const DELETE_ADDRESSES: &str = "
     UPDATE atm_reports SET address = NULL, network = NULL WHERE address IS NOT NULL AND created_at <= $1";
-const FORGET_SALTS: &str = "DELETE FROM atm_report_salts WHERE day < $1";
+const DELETE_SALTS: &str = "DELETE FROM atm_report_salts WHERE day < $1";
 const EXPIRE: &str = "UPDATE atm_reports SET state = 'expired' WHERE state IN ('new', 'shown') AND created_at <= $1";
 const PURGE: &str = "
     DELETE FROM atm_reports
@@ -103,7 +103,7 @@ const PURGE: &str = "
 
 /// The sender of a report, for the comparison with other reports.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ReportOrigin {
     /// The signed-in user.
     pub person: Option<String>,
@@ -157,7 +157,7 @@ pub async fn read_others(
     report: &MachineReport,
     origin: &ReportOrigin,
     now: Timestamp,
-) -> Result<OtherReports> {
+) -> Result<ExistingReports> {
     let [today, before] = &origin.address;
     let params = params![
         i64::try_from(report.atm_id.get())?,
@@ -176,20 +176,20 @@ pub async fn read_others(
         report.seen,
     ];
     let row = store.read_one(OTHERS, params).await?.context("one row")?;
-    Ok(OtherReports {
+    Ok(ExistingReports {
         version: row.int(0)?,
         is_banned: count(&row, 1)? > 0,
-        of_address: passed(&row, 2)?,
-        of_machine: passed(&row, 4)?,
-        of_person: passed(&row, 6)?,
-        of_hour: count(&row, 8)?,
+        from_address: passed(&row, 2)?,
+        about_atm: passed(&row, 4)?,
+        by_account: passed(&row, 6)?,
+        in_hour: count(&row, 8)?,
         waiting: count(&row, 9)?,
         stored: count(&row, 10)?,
-        machines_of_operator: count(&row, 11)?,
-        twin: report_id(&row, 12)?,
+        atms_of_operator: count(&row, 11)?,
+        equal_report: report_id(&row, 12)?,
         voice: report_id(&row, 13)?,
-        echo: report_id(&row, 14)?,
-        of_network: passed(&row, 15)?,
+        repetition: report_id(&row, 14)?,
+        from_network: passed(&row, 15)?,
         duplicates: count(&row, 17)?,
     })
 }
@@ -199,8 +199,8 @@ fn count(row: &Row, at: usize) -> Result<u32> {
 }
 
 /// Returns the number of reports in a column, and the time of the oldest in the next column.
-fn passed(row: &Row, at: usize) -> Result<PassedReports> {
-    Ok(PassedReports { count: count(row, at)?, oldest: row.opt_time(at + 1)? })
+fn passed(row: &Row, at: usize) -> Result<RecentReports> {
+    Ok(RecentReports { count: count(row, at)?, oldest: row.opt_time(at + 1)? })
 }
 
 fn report_id(row: &Row, at: usize) -> Result<Option<ReportId>> {
@@ -213,14 +213,14 @@ fn report_id(row: &Row, at: usize) -> Result<Option<ReportId>> {
 /// If the database cannot be written.
 pub async fn insert(store: &Store, report: MachineReport, version: i64) -> Result<ReportWrite> {
     let atm = i64::try_from(report.atm_id.get())?;
-    let mut steps = vec![must(ADVANCE_FROM, params![version])];
+    let mut statements = vec![Statement::expect_row(ADVANCE_FROM, params![version])];
     if report.state == ReportState::Accepted {
-        steps.push(step(TRIM_DECIDED, params![atm]));
+        statements.push(Statement::new(TRIM_DECIDED, params![atm]));
     }
-    let at_insert = steps.len();
-    steps.push(must(INSERT, report.params()));
-    steps.push(step(TRIM, params![atm, MAX_OF_MACHINE]));
-    Ok(match store.write(steps).await? {
+    let at_insert = statements.len();
+    statements.push(Statement::expect_row(INSERT, report.params()));
+    statements.push(Statement::new(TRIM, params![atm, MAX_STORED_PER_ATM]));
+    Ok(match store.write(statements).await? {
         WriteOutcome::Committed(_) => ReportWrite::Stored,
         WriteOutcome::Refused(at) if at == at_insert => ReportWrite::ProofUsed,
         WriteOutcome::Refused(_) => ReportWrite::Changed,
@@ -273,19 +273,23 @@ pub async fn count_new(store: &Store) -> Result<u32> {
 pub async fn moderate(
     store: &Store,
     report: &MachineReport,
-    what: Moderation,
+    moderation: Moderation,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
-    let (change, action) = match what {
-        Moderation::Accept => (must(DECIDE, params![&report.id, "accepted", now]), Action::ReportAccepted),
-        Moderation::Reject => (must(DECIDE, params![&report.id, "rejected", now]), Action::ReportRejected),
-        Moderation::Release => (must(RELEASE, params![&report.id]), Action::ReportReleased),
-        Moderation::Undo => (must(UNDO, params![&report.id]), Action::ReportUndone),
+    let (change, action) = match moderation {
+        Moderation::Accept => {
+            (Statement::expect_row(DECIDE, params![&report.id, "accepted", now]), Action::ReportAccepted)
+        }
+        Moderation::Reject => {
+            (Statement::expect_row(DECIDE, params![&report.id, "rejected", now]), Action::ReportRejected)
+        }
+        Moderation::Release => (Statement::expect_row(RELEASE, params![&report.id]), Action::ReportReleased),
+        Moderation::Undo => (Statement::expect_row(UNDO, params![&report.id]), Action::ReportUndone),
     };
     let details = serde_json::json!({ "atm_id": report.atm_id, "seen": report.seen });
     let entry = insert_entry(by, None, action, report.id.as_str(), &details, now);
-    store.commit([must(ADVANCE, params![]), change, entry]).await
+    store.commit([Statement::expect_row(ADVANCE, params![]), change, entry]).await
 }
 
 /// Bans a reporter, and rejects the reports of this reporter that are pending or shown.
@@ -294,13 +298,13 @@ pub async fn moderate(
 /// [`WriteError::Conflict`] if the reporter is banned already.
 pub async fn ban(store: &Store, reporter: &str, now: Timestamp) -> Result<(), WriteError> {
     let new = BannedReporter { reporter: reporter.to_owned(), banned_at: now };
-    let steps = [
-        must(ADVANCE, params![]),
-        must(BAN, new.params()),
-        step(REJECT_ALL_OF, params![reporter, now]),
+    let statements = [
+        Statement::expect_row(ADVANCE, params![]),
+        Statement::expect_row(BAN, new.params()),
+        Statement::new(REJECT_ALL_OF, params![reporter, now]),
         ban_entry(Action::ReporterBanned, reporter, now),
     ];
-    store.commit(steps).await
+    store.commit(statements).await
 }
 
 /// Lifts the ban of a reporter.
@@ -309,11 +313,12 @@ pub async fn ban(store: &Store, reporter: &str, now: Timestamp) -> Result<(), Wr
 /// [`WriteError::Conflict`] if the reporter is not banned.
 pub async fn lift_ban(store: &Store, reporter: &str, now: Timestamp) -> Result<(), WriteError> {
     let entry = ban_entry(Action::ReporterUnbanned, reporter, now);
-    let steps = [must(ADVANCE, params![]), must(LIFT_BAN, params![reporter]), entry];
-    store.commit(steps).await
+    let statements =
+        [Statement::expect_row(ADVANCE, params![]), Statement::expect_row(LIFT_BAN, params![reporter]), entry];
+    store.commit(statements).await
 }
 
-fn ban_entry(action: Action, reporter: &str, now: Timestamp) -> Step {
+fn ban_entry(action: Action, reporter: &str, now: Timestamp) -> Statement {
     insert_entry(&Actor::Operator, None, action, reporter, &serde_json::json!({}), now)
 }
 
@@ -342,7 +347,7 @@ pub async fn read_salts(store: &Store, now: Timestamp) -> Result<[ReportSalt; 2]
     let today = day_of(now);
     let mut salts = find_salts(store, today).await?;
     if salts.first().is_none_or(|salt| salt.day != today) {
-        store.write([step(ADD_SALT, ReportSalt::new(today, random()).params())]).await?;
+        store.write([Statement::new(ADD_SALT, ReportSalt::new(today, random()).params())]).await?;
         salts = find_salts(store, today).await?;
     }
     let mut salts = salts.into_iter();
@@ -360,15 +365,15 @@ async fn find_salts(store: &Store, today: i64) -> Result<Vec<ReportSalt>> {
 /// # Errors
 /// If the database cannot be written.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<()> {
-    let old = now - REPORT_LASTS;
-    let steps = [
-        step(FORGET_ADDRESSES, params![now - ADDRESS_KEPT]),
-        step(FORGET_SALTS, params![day_of(now) - 1]),
-        step(ADVANCE_IF_OLD, params![old]),
-        step(EXPIRE, params![old]),
-        step(PURGE, params![old - STORED_AFTER, now - STORED_AFTER]),
+    let old = now - REPORT_RETENTION;
+    let statements = [
+        Statement::new(DELETE_ADDRESSES, params![now - ADDRESS_HASH_RETENTION]),
+        Statement::new(DELETE_SALTS, params![day_of(now) - 1]),
+        Statement::new(ADVANCE_IF_OLD, params![old]),
+        Statement::new(EXPIRE, params![old]),
+        Statement::new(PURGE, params![old - EXPIRED_RETENTION, now - EXPIRED_RETENTION]),
     ];
-    store.write(steps).await?;
+    store.write(statements).await?;
     Ok(())
 }
 

@@ -4,17 +4,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::evidence::ReportVerdict;
-use super::{DecidedBy, Seen};
+use super::{DecidedBy, Finding};
 
 /// Returns an observation as a clause.
-fn claim(seen: Seen) -> &'static str {
+fn claim(seen: Finding) -> &'static str {
     match seen {
-        Seen::There => "it is there",
-        Seen::Gone => "it is gone",
-        Seen::Broken => "it does not work",
-        Seen::WrongPlace => "it is somewhere else",
-        Seen::WrongHours => "its hours are wrong",
-        Seen::Other => "something else is wrong",
+        Finding::There => "it is there",
+        Finding::Gone => "it is gone",
+        Finding::Broken => "it does not work",
+        Finding::WrongPlace => "it is somewhere else",
+        Finding::WrongHours => "its hours are wrong",
+        Finding::Other => "something else is wrong",
     }
 }
 
@@ -34,7 +34,8 @@ pub fn describe(verdict: &ReportVerdict) -> Option<String> {
         };
         parts.push(format!("{who} says that {}", claim(decision.seen)));
     }
-    let order = [Seen::Gone, Seen::Broken, Seen::WrongPlace, Seen::WrongHours, Seen::Other, Seen::There];
+    let order =
+        [Finding::Gone, Finding::Broken, Finding::WrongPlace, Finding::WrongHours, Finding::Other, Finding::There];
     for seen in order {
         if let Some(count) = verdict.people.get(&seen) {
             let says = if *count == 1 { "says" } else { "say" };

@@ -64,7 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         None => SiteOrigin::parse(&format!("http://{}", reached_at(listener.local_addr()?, &domain)))?,
     };
     if !origin.is_secure() {
-        println!("plain http: good for trying things out on one's own network, not for users");
+        println!("plain http: for tests on a local network, not for users");
     }
     for (path, what) in routes::PATHS {
         println!("{origin}{path}  {what}");

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use data_encoding::BASE64URL_NOPAD;
 use signpost_auth::client::{Metadata, NewSession, Signpost, SignpostError};
 use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
-use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, NotVerified, PublicKey, QrData, VerifiedAnswer};
+use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData, VerificationError, VerifiedAnswer};
 
 /// Maximum number of codes, of logins and of events; the oldest entry is evicted.
 const MAX_ENTRIES: usize = 10_000;
@@ -30,7 +30,7 @@ struct State {
     events: Remembered<()>,
 }
 
-/// A session of the service with its code, which a browser displays.
+/// A session of the service with the code that a browser displays.
 #[derive(Clone)]
 struct Code {
     challenge: Challenge,
@@ -180,11 +180,13 @@ impl Site for Memory {
 /// Returns the response to the wallet if the service rejects its answer.
 fn refusal(error: &SignpostError) -> HandlerRefusal {
     match error.status {
-        Some(404 | 409 | 410) => HandlerRefusal::NotHeld,
-        Some(406) => HandlerRefusal::NotVerified(NotVerified::Mismatch),
-        Some(408) => HandlerRefusal::NotFresh,
-        Some(429) => HandlerRefusal::Busy { retry_after: error.retry_after.unwrap_or(1).max(1), headers: Vec::new() },
-        _ => HandlerRefusal::Failed,
+        Some(404 | 409 | 410) => HandlerRefusal::NoPendingSession,
+        Some(406) => HandlerRefusal::NotVerified(VerificationError::Mismatch),
+        Some(408) => HandlerRefusal::StaleTimestamp,
+        Some(429) => {
+            HandlerRefusal::RateLimited { retry_after: error.retry_after.unwrap_or(1).max(1), headers: Vec::new() }
+        }
+        _ => HandlerRefusal::Internal,
     }
 }
 

@@ -81,7 +81,7 @@ async fn refresh(State(app): App, Query(Sid { sid }): Query<Sid>, headers: Heade
     let origin = &app.poll.origin;
     let browser = browser(&headers);
     let shown = app.site.find_code(&sid).await.ok().flatten();
-    let held = |cookies| shown.is_some_and(|code| code.binding.is_held(&sid, origin, cookies));
+    let held = |cookies| shown.is_some_and(|code| code.binding.matches_cookie(&sid, origin, cookies));
     if browser.is_foreign(origin) || !browser.cookies.is_some_and(held) {
         return (StatusCode::FORBIDDEN, Json(json!({ "error": "this code was shown to another browser" })))
             .into_response();
@@ -95,7 +95,7 @@ async fn refresh(State(app): App, Query(Sid { sid }): Query<Sid>, headers: Heade
         .into_response(),
         Err(error) => {
             println!("{sid} not refreshed: {error}");
-            (StatusCode::BAD_GATEWAY, Json(json!({ "error": "the service gives no new code" }))).into_response()
+            (StatusCode::BAD_GATEWAY, Json(json!({ "error": "the service gave no new code" }))).into_response()
         }
     }
 }

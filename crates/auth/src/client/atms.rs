@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::machines::{AreaStatus, AtmDetails, AtmList, CityAtms};
+use super::atm_types::{AreaStatus, AtmDetails, AtmList, CityAtms};
 use super::searches::{AtmSearch, CitySearch, StatusSearch};
 use super::transport::ApiCall;
 use super::{Signpost, SignpostError};
@@ -62,7 +62,7 @@ impl Atms<'_> {
     /// `check_atm_status`: returns the number of machines per status in an area, and the nearest machines.
     ///
     /// # Errors
-    /// As [`Atms::nearest`].
+    /// Returns the errors of [`Atms::nearest`].
     pub async fn status(&self, search: &StatusSearch) -> Result<AreaStatus, SignpostError> {
         self.use_tool("check_atm_status", search).await
     }
@@ -70,7 +70,7 @@ impl Atms<'_> {
     /// `list_atms_by_city`: returns a page of the machines of a city.
     ///
     /// # Errors
-    /// As [`Atms::nearest`].
+    /// Returns the errors of [`Atms::nearest`].
     pub async fn list_by_city(&self, search: &CitySearch) -> Result<CityAtms, SignpostError> {
         self.use_tool("list_atms_by_city", search).await
     }
@@ -86,7 +86,7 @@ impl Atms<'_> {
     async fn use_tool<T: DeserializeOwned>(&self, name: &str, arguments: &impl Serialize) -> Result<T, SignpostError> {
         let params = json!({ "name": name, "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let reply = self.0.send(ApiCall::new(Method::POST, self.mcp_url()).open().json(&message)?).await?;
+        let reply = self.0.send(ApiCall::new(Method::POST, self.mcp_url()).without_api_key().json(&message)?).await?;
         let ToolReply { result, error } = reply.parse()?;
         if let Some(ToolFault { code, message }) = error {
             let mut error = reply.error("mcp_error", &message);

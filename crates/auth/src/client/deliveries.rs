@@ -94,7 +94,7 @@ impl Deliveries<'_> {
     /// `GET /deliveries`, newest first; `next_cursor` returns the next page.
     ///
     /// # Errors
-    /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
+    /// The errors of every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
     pub async fn list(&self, filter: &DeliveryFilter) -> Result<DeliveryList, SignpostError> {
         let DeliveryFilter { state, limit, cursor } = filter;
         let call = self.0.call(Method::GET, &["deliveries"])?.query("state", state.as_ref());
@@ -114,7 +114,7 @@ impl Deliveries<'_> {
     /// # Errors
     /// `not_found`.
     pub async fn retry(&self, id: &str) -> Result<Delivery, SignpostError> {
-        self.0.fetch(self.0.call(Method::POST, &["deliveries", id, "retry"])?.once()).await
+        self.0.fetch(self.0.call(Method::POST, &["deliveries", id, "retry"])?.not_idempotent()).await
     }
 
     /// `POST /deliveries/retry`: schedules all failed deliveries.
@@ -122,7 +122,7 @@ impl Deliveries<'_> {
     /// # Errors
     /// As every call.
     pub async fn retry_all(&self) -> Result<Retried, SignpostError> {
-        self.0.fetch(self.0.call(Method::POST, &["deliveries", "retry"])?.once()).await
+        self.0.fetch(self.0.call(Method::POST, &["deliveries", "retry"])?.not_idempotent()).await
     }
 }
 

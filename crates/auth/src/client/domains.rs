@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::deliveries::Delivery;
-use super::shapes::{Change, LoginMethod, Paging};
+use super::shared_types::{Change, LoginMethod, Paging};
 use super::{Signpost, SignpostError};
 
 /// Calls about domains; see [`Signpost::domains`].
@@ -193,7 +193,7 @@ impl Domains<'_> {
     /// # Errors
     /// `domain_exists`, with its `details.id`.
     pub async fn create(&self, new: &NewDomain) -> Result<RegisteredDomain, SignpostError> {
-        self.0.fetch(self.0.call(Method::POST, &["domains"])?.json(new)?.once()).await
+        self.0.fetch(self.0.call(Method::POST, &["domains"])?.json(new)?.not_idempotent()).await
     }
 
     /// `GET /domains`, oldest first: all of them, or a page if `limit` or `cursor` is given.
@@ -233,7 +233,7 @@ impl Domains<'_> {
     /// # Errors
     /// `domain_not_found`.
     pub async fn delete(&self, id: &str) -> Result<(), SignpostError> {
-        self.0.send(self.0.call(Method::DELETE, &["domains", id])?.once()).await?.nothing()
+        self.0.send(self.0.call(Method::DELETE, &["domains", id])?.not_idempotent()).await?.expect_no_content()
     }
 
     /// `POST /domains/{id}/test-event`: queues a test event and returns its delivery.
@@ -241,7 +241,7 @@ impl Domains<'_> {
     /// # Errors
     /// `domain_not_found`.
     pub async fn send_test_event(&self, id: &str) -> Result<Delivery, SignpostError> {
-        self.0.fetch(self.0.call(Method::POST, &["domains", id, "test-event"])?.once()).await
+        self.0.fetch(self.0.call(Method::POST, &["domains", id, "test-event"])?.not_idempotent()).await
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SignpostError {
-    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or one of the client:
+    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or a code of the client:
     /// `connection_failed` (no complete reply), `timeout`, `invalid_response` (undocumented reply: no JSON, too long, a
     /// redirect), `tool_error` (a tool of the locator failed), `mcp_error` (the locator rejected the call,
     /// `details.code`) and `invalid_argument` (nothing was sent).
@@ -62,7 +62,7 @@ impl SignpostError {
     }
 
     /// Creates the error for a missing or incomplete reply. The message contains the host but no header.
-    pub(super) fn lost(error: reqwest::Error) -> Self {
+    pub(super) fn no_reply(error: reqwest::Error) -> Self {
         let code = if error.is_timeout() { "timeout" } else { "connection_failed" };
         let host = error.url().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let error = error.without_url();
@@ -86,7 +86,7 @@ impl SignpostError {
     }
 
     /// Returns true if the reply is missing or incomplete: the service may have executed the call.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(super) fn is_reply_missing(&self) -> bool {
         matches!(&*self.code, "connection_failed" | "timeout")
     }
 }

@@ -17,17 +17,17 @@
 //! and the call is idempotent. Types have the same member names as `openapi.yaml`; times are RFC 3339 in UTC. Unknown
 //! values and members of later versions of the service are accepted.
 
+mod atm_types;
 mod atms;
 mod deliveries;
 mod domains;
 mod error;
-mod login_attempts;
-mod machines;
 mod retry;
+mod runtime;
 mod searches;
+mod session_types;
 mod sessions;
-mod shapes;
-mod surroundings;
+mod shared_types;
 mod transport;
 mod users;
 
@@ -40,6 +40,10 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+pub use atm_types::{
+    Advisory, AlternativePlace, AreaStatus, AtmDetails, AtmList, AtmSource, AtmStatus, CityAtms, ListedAtm,
+    ResolvedLocation,
+};
 pub use atms::Atms;
 pub use deliveries::{Deliveries, Delivery, DeliveryFilter, DeliveryList, DeliveryState, Retried};
 pub use domains::{
@@ -47,18 +51,14 @@ pub use domains::{
     Registration,
 };
 pub use error::SignpostError;
-pub use login_attempts::{
+pub use runtime::{Runtime, SystemRuntime};
+pub use searches::{AtmSearch, CitySearch, StatusSearch};
+pub use session_types::{
     Completion, CreatedSession, Flow, ListedSession, NewSession, RefreshedSession, Requester, Session, SessionFilter,
     SessionList, SessionStatus, SessionUser, Simulated, SimulatedFault, Simulation,
 };
-pub use machines::{
-    Advisory, AlternativePlace, AreaStatus, AtmDetails, AtmList, AtmSource, AtmStatus, CityAtms, ListedAtm,
-    ResolvedLocation,
-};
-pub use searches::{AtmSearch, CitySearch, StatusSearch};
 pub use sessions::Sessions;
-pub use shapes::{Change, Confirm, LoginMethod, Metadata, Paging, Signed, Verification};
-pub use surroundings::{Surroundings, SystemSurroundings};
+pub use shared_types::{Change, Confirm, LoginMethod, Metadata, Paging, Signed, Verification};
 use transport::{ApiCall, ApiReply, Transport, address, http_client};
 pub use users::{Credential, CredentialKind, HostedUser, UserChange, UserList, Users};
 
@@ -72,7 +72,7 @@ const RETRIES: u32 = 2;
 pub struct Signpost {
     transport: Transport,
     base: Url,
-    surroundings: Arc<dyn Surroundings>,
+    runtime: Arc<dyn Runtime>,
 }
 
 impl Signpost {
@@ -85,7 +85,7 @@ impl Signpost {
     /// `connection_failed` if the system has no trusted certificates.
     pub fn new(api_key: impl Into<SecretString>) -> Result<Self, SignpostError> {
         let transport = Transport { http: http_client()?, key: api_key.into(), timeout: TIMEOUT, retries: RETRIES };
-        Ok(Self { transport, base: parse_base(DEFAULT_BASE_URL)?, surroundings: Arc::new(SystemSurroundings) })
+        Ok(Self { transport, base: parse_base(DEFAULT_BASE_URL)?, runtime: Arc::new(SystemRuntime) })
     }
 
     /// Sets the base URL: the address of the server with `/v1` or `/sandbox/v1`.
@@ -119,8 +119,8 @@ impl Signpost {
 
     /// Sets clock, randomness and timer, for tests.
     #[must_use]
-    pub fn with_surroundings(self, surroundings: impl Surroundings + 'static) -> Self {
-        Self { surroundings: Arc::new(surroundings), ..self }
+    pub fn with_runtime(self, runtime: impl Runtime + 'static) -> Self {
+        Self { runtime: Arc::new(runtime), ..self }
     }
 
     /// Returns the calls about login sessions.
@@ -161,8 +161,8 @@ impl Signpost {
         self.fetch(self.call(Method::POST, &["verify"])?.json(signed)?).await
     }
 
-    pub(crate) fn surroundings(&self) -> &dyn Surroundings {
-        &*self.surroundings
+    pub(crate) fn runtime(&self) -> &dyn Runtime {
+        &*self.runtime
     }
 
     fn call(&self, method: Method, segments: &[&str]) -> Result<ApiCall, SignpostError> {
@@ -170,7 +170,7 @@ impl Signpost {
     }
 
     async fn send(&self, call: ApiCall) -> Result<ApiReply, SignpostError> {
-        self.transport.send(&call, self.surroundings()).await
+        self.transport.send(&call, self.runtime()).await
     }
 
     async fn fetch<T: DeserializeOwned>(&self, call: ApiCall) -> Result<T, SignpostError> {

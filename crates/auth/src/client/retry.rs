@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::error::SignpostError;
 
 /// Longest requested wait that is followed by a retry.
-const LONGEST_WAIT_SECS: u64 = 30;
+const MAX_WAIT_SECS: u64 = 30;
 /// Upper limit of the first pause's jitter; it doubles with each retry.
 const FIRST_JITTER: Duration = Duration::from_millis(500);
 
@@ -23,15 +23,15 @@ pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
 
 /// Returns the pause before the next attempt; `None` if the call is not retried.
 ///
-/// `is_repeatable`: the call may be repeated after a lost reply. `tries`: number of retries so far. `random`: source of
+/// `is_idempotent`: the call may be repeated after a lost reply. `tries`: number of retries so far. `random`: source of
 /// the jitter.
-pub(super) fn pause(error: &SignpostError, is_repeatable: bool, tries: u32, random: &[u8; 32]) -> Option<Duration> {
+pub(super) fn pause(error: &SignpostError, is_idempotent: bool, tries: u32, random: &[u8; 32]) -> Option<Duration> {
     let is_refused = matches!(error.status, Some(429 | 503));
-    if !(is_refused || error.is_lost() && is_repeatable) {
+    if !(is_refused || error.is_reply_missing() && is_idempotent) {
         return None;
     }
     let wait = error.retry_after.unwrap_or(0);
-    (wait <= LONGEST_WAIT_SECS).then(|| Duration::from_secs(wait) + jitter(tries, random))
+    (wait <= MAX_WAIT_SECS).then(|| Duration::from_secs(wait) + jitter(tries, random))
 }
 
 /// Returns a random pause between 0 and half a second, doubled with each retry.

@@ -2,41 +2,45 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::Method;
 
-use super::login_attempts::{
+use super::session_types::{
     Completion, CreatedSession, NewSession, RefreshedSession, Session, SessionFilter, SessionList, SessionStatus,
     Simulated, Simulation,
 };
 use super::{Signpost, SignpostError};
 use crate::answer::Answer;
 
-/// Maximum time of one request that waits for a session, in seconds.
-const LONGEST_WAIT_SECS: u64 = 25;
+/// Maximum time that a request waits for a session, in seconds.
+const MAX_WAIT_SECS: u64 = 25;
 /// Minimum time between the starts of two such requests.
-const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const MIN_WAIT: Duration = Duration::from_secs(1);
 /// Waiting time of [`Sessions::wait`].
-const PATIENCE: Duration = Duration::from_mins(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Calls about login sessions; see [`Signpost::sessions`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sessions<'a>(pub(super) &'a Signpost);
 
 impl Sessions<'_> {
-    /// `POST /sessions` with a random `Idempotency-Key`, so that retries create one session.
+    /// `POST /sessions` with a random `Idempotency-Key`, so that retries do not create further sessions.
     ///
     /// # Errors
     /// `domain_not_registered`, `domain_not_verified` and others of `docs/api.md`.
     pub async fn create(&self, new: &NewSession) -> Result<CreatedSession, SignpostError> {
-        self.create_under(&uuid(self.0.surroundings().random()), new).await
+        self.create_with_idempotency_key(&uuid(self.0.runtime().random()), new).await
     }
 
     /// `POST /sessions` with the caller's `Idempotency-Key`, 1 to 255 printable characters: another call within 24
     /// hours returns the same session.
     ///
     /// # Errors
-    /// As [`Sessions::create`], and `idempotency_key_reused` for another request with this key.
-    pub async fn create_under(&self, idempotency_key: &str, new: &NewSession) -> Result<CreatedSession, SignpostError> {
+    /// Returns the errors of [`Sessions::create`], and `idempotency_key_reused` for another request with this key.
+    pub async fn create_with_idempotency_key(
+        &self,
+        idempotency_key: &str,
+        new: &NewSession,
+    ) -> Result<CreatedSession, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions"])?.json(new)?;
-        self.0.fetch(call.under(idempotency_key.to_owned())).await
+        self.0.fetch(call.with_idempotency_key(idempotency_key.to_owned())).await
     }
 
     /// `GET /sessions`, newest first; `next_cursor` returns the next page.
@@ -62,41 +66,41 @@ impl Sessions<'_> {
     /// (up to 25).
     ///
     /// # Errors
-    /// As [`Sessions::get`].
+    /// Returns the errors of [`Sessions::get`].
     pub async fn get_after(&self, id: &str, wait_secs: u64) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::GET, &["sessions", id])?.query("wait", Some(&wait_secs));
-        self.0.fetch(call.waiting(Duration::from_secs(wait_secs.min(LONGEST_WAIT_SECS)))).await
+        self.0.fetch(call.with_wait(Duration::from_secs(wait_secs.min(MAX_WAIT_SECS)))).await
     }
 
     /// Waits up to 5 minutes until the session is no longer pending.
     ///
     /// # Errors
-    /// As [`Sessions::get`], but an expired or cancelled session is returned with its status.
+    /// Returns the errors of [`Sessions::get`], but an expired or cancelled session is returned with its status.
     pub async fn wait(&self, id: &str) -> Result<Session, SignpostError> {
-        self.wait_for(id, PATIENCE).await
+        self.wait_for(id, DEFAULT_TIMEOUT).await
     }
 
-    /// Waits at most `patience` until the session is no longer pending; returns its last state.
+    /// Waits at most `timeout` until the session is no longer pending; returns its last state.
     ///
     /// # Errors
-    /// As [`Sessions::wait`].
-    pub async fn wait_for(&self, id: &str, patience: Duration) -> Result<Session, SignpostError> {
-        let started = self.0.surroundings().now();
+    /// Returns the errors of [`Sessions::wait`].
+    pub async fn wait_for(&self, id: &str, timeout: Duration) -> Result<Session, SignpostError> {
+        let started = self.0.runtime().now();
         loop {
-            let requested = self.0.surroundings().now();
+            let requested = self.0.runtime().now();
             // Rounded up: otherwise the last second is spent on requests without waiting.
-            let left = patience.saturating_sub(self.elapsed(started)).saturating_add(Duration::from_nanos(999_999_999));
-            let session = match self.get_after(id, left.as_secs().min(LONGEST_WAIT_SECS)).await {
+            let left = timeout.saturating_sub(self.elapsed(started)).saturating_add(Duration::from_nanos(999_999_999));
+            let session = match self.get_after(id, left.as_secs().min(MAX_WAIT_SECS)).await {
                 Ok(session) => session,
                 Err(error) => return ended(id, error),
             };
-            if session.status != SessionStatus::Pending || self.elapsed(started) >= patience {
+            if session.status != SessionStatus::Pending || self.elapsed(started) >= timeout {
                 return Ok(session);
             }
             // Limits the rate of requests to a server that does not wait.
-            let pause = SHORTEST_WAIT.saturating_sub(self.elapsed(requested));
+            let pause = MIN_WAIT.saturating_sub(self.elapsed(requested));
             if !pause.is_zero() {
-                self.0.surroundings().pause(pause).await;
+                self.0.runtime().pause(pause).await;
             }
         }
     }
@@ -116,7 +120,7 @@ impl Sessions<'_> {
     /// `invalid_signature` (406) for a wrong code, with `details.reason` `browser` for another browser.
     pub async fn complete(&self, id: &str, completion: &Completion) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "complete"])?.json(completion)?;
-        self.0.fetch(call.once()).await
+        self.0.fetch(call.not_idempotent()).await
     }
 
     /// `POST /sessions/{id}/authenticate`: forwards the answer of a wallet, which the service checks again. Only the
@@ -127,7 +131,7 @@ impl Sessions<'_> {
     /// `session_expired`.
     pub async fn authenticate(&self, id: &str, answer: &Answer) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "authenticate"])?.json(answer)?;
-        self.0.fetch(call.once()).await
+        self.0.fetch(call.not_idempotent()).await
     }
 
     /// `DELETE /sessions/{id}`: ends a pending session.
@@ -135,7 +139,7 @@ impl Sessions<'_> {
     /// # Errors
     /// `session_already_authenticated`, `session_expired`, `session_cancelled`.
     pub async fn cancel(&self, id: &str) -> Result<(), SignpostError> {
-        self.0.send(self.0.call(Method::DELETE, &["sessions", id])?.once()).await?.nothing()
+        self.0.send(self.0.call(Method::DELETE, &["sessions", id])?.not_idempotent()).await?.expect_no_content()
     }
 
     /// `POST /sessions/{id}/simulate`: simulates a wallet in the sandbox.
@@ -144,20 +148,20 @@ impl Sessions<'_> {
     /// `not_found` in live.
     pub async fn simulate(&self, id: &str, simulated: &Simulated) -> Result<Simulation, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "simulate"])?.json(simulated)?;
-        self.0.fetch(call.once()).await
+        self.0.fetch(call.not_idempotent()).await
     }
 
     /// `GET /sessions/{id}/qr.svg`: returns the code of a pending session as an image.
     ///
     /// # Errors
-    /// As [`Sessions::refresh`].
+    /// Returns the errors of [`Sessions::refresh`].
     pub async fn qr_svg(&self, id: &str) -> Result<String, SignpostError> {
         self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.svg"])?).await?.svg()
     }
 
     /// Returns the time since `start`.
     fn elapsed(self, start: SystemTime) -> Duration {
-        self.0.surroundings().now().duration_since(start).unwrap_or_default()
+        self.0.runtime().now().duration_since(start).unwrap_or_default()
     }
 }
 

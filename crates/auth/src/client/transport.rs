@@ -11,8 +11,8 @@ use url::Url;
 
 use super::error::SignpostError;
 use super::retry;
-use super::shapes::Paging;
-use super::surroundings::Surroundings;
+use super::runtime::Runtime;
+use super::shared_types::Paging;
 
 /// Maximum length of a reply in bytes.
 const MAX_REPLY_LEN: usize = 4 * 1024 * 1024;
@@ -27,11 +27,11 @@ pub(super) struct ApiCall {
     url: Url,
     body: Option<Vec<u8>>,
     idempotency_key: Option<String>,
-    is_repeatable: bool,
+    is_idempotent: bool,
     /// Whether it is sent without the API key, to the locator.
-    is_open: bool,
+    omits_api_key: bool,
     /// Waiting time of the service, added to the timeout.
-    patience: Duration,
+    wait: Duration,
 }
 
 /// A successful reply.
@@ -77,26 +77,26 @@ impl ApiCall {
             url,
             body: None,
             idempotency_key: None,
-            is_repeatable: true,
-            is_open: false,
-            patience: Duration::ZERO,
+            is_idempotent: true,
+            omits_api_key: false,
+            wait: Duration::ZERO,
         }
     }
 
     /// Marks the call as not idempotent: it is not retried after a lost reply.
-    pub(super) fn once(self) -> Self {
-        Self { is_repeatable: false, ..self }
+    pub(super) fn not_idempotent(self) -> Self {
+        Self { is_idempotent: false, ..self }
     }
 
-    pub(super) fn open(self) -> Self {
-        Self { is_open: true, ..self }
+    pub(super) fn without_api_key(self) -> Self {
+        Self { omits_api_key: true, ..self }
     }
 
-    pub(super) fn waiting(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub(super) fn with_wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
-    pub(super) fn under(self, idempotency_key: String) -> Self {
+    pub(super) fn with_idempotency_key(self, idempotency_key: String) -> Self {
         Self { idempotency_key: Some(idempotency_key), ..self }
     }
 
@@ -128,7 +128,7 @@ impl ApiReply {
     }
 
     /// Checks for the empty reply of a deletion. Any other success may come from a proxy.
-    pub(super) fn nothing(self) -> Result<(), SignpostError> {
+    pub(super) fn expect_no_content(self) -> Result<(), SignpostError> {
         if self.status == StatusCode::NO_CONTENT { Ok(()) } else { Err(self.unexpected("it is not 204")) }
     }
 
@@ -156,30 +156,26 @@ impl ApiReply {
 
 impl Transport {
     /// Sends a call and retries it up to `retries` times.
-    pub(super) async fn send(
-        &self,
-        call: &ApiCall,
-        surroundings: &dyn Surroundings,
-    ) -> Result<ApiReply, SignpostError> {
+    pub(super) async fn send(&self, call: &ApiCall, runtime: &dyn Runtime) -> Result<ApiReply, SignpostError> {
         for tries in 0..self.retries {
-            let error = match self.attempt(call, surroundings).await {
+            let error = match self.attempt(call, runtime).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            match retry::pause(&error, call.is_repeatable, tries, &surroundings.random()) {
-                Some(pause) => surroundings.pause(pause).await,
+            match retry::pause(&error, call.is_idempotent, tries, &runtime.random()) {
+                Some(pause) => runtime.pause(pause).await,
                 None => return Err(error),
             }
         }
-        self.attempt(call, surroundings).await
+        self.attempt(call, runtime).await
     }
 
-    async fn attempt(&self, call: &ApiCall, surroundings: &dyn Surroundings) -> Result<ApiReply, SignpostError> {
-        let response = self.request(call)?.send().await.map_err(SignpostError::lost)?;
+    async fn attempt(&self, call: &ApiCall, runtime: &dyn Runtime) -> Result<ApiReply, SignpostError> {
+        let response = self.request(call)?.send().await.map_err(SignpostError::no_reply)?;
         let status = response.status();
         let request_id = header_text(&response, "x-request-id").map(str::to_owned);
         let retry_after =
-            header_text(&response, RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, surroundings.now()));
+            header_text(&response, RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, runtime.now()));
         match read_body(response).await {
             Ok(body) if status.is_success() => Ok(ApiReply { status, body, request_id }),
             Ok(body) => Err(SignpostError { request_id, retry_after, ..SignpostError::of_reply(status, &body) }),
@@ -189,9 +185,9 @@ impl Transport {
 
     fn request(&self, call: &ApiCall) -> Result<RequestBuilder, SignpostError> {
         let request = self.http.request(call.method.clone(), call.url.clone());
-        let request = request.timeout(self.timeout.saturating_add(call.patience));
+        let request = request.timeout(self.timeout.saturating_add(call.wait));
         let mut request = request.header(USER_AGENT, AGENT);
-        if call.is_open {
+        if call.omits_api_key {
             request = request.header(ACCEPT, "application/json, text/event-stream");
         } else {
             request = request.header(AUTHORIZATION, self.authorization()?);
@@ -232,7 +228,7 @@ fn header_text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
 async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
     let status = response.status();
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(SignpostError::lost)? {
+    while let Some(chunk) = response.chunk().await.map_err(SignpostError::no_reply)? {
         if body.len() + chunk.len() > MAX_REPLY_LEN {
             return Err(SignpostError::invalid_response(status, "it is longer than 4 MiB"));
         }

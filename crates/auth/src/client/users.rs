@@ -1,7 +1,7 @@
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::shapes::{Change, Paging};
+use super::shared_types::{Change, Paging};
 use super::{Signpost, SignpostError};
 
 /// Calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or by any public key.
@@ -137,6 +137,6 @@ impl Users<'_> {
     }
 
     async fn remove(&self, segments: &[&str]) -> Result<(), SignpostError> {
-        self.0.send(self.0.call(Method::DELETE, segments)?.once()).await?.nothing()
+        self.0.send(self.0.call(Method::DELETE, segments)?.not_idempotent()).await?.expect_no_content()
     }
 }

@@ -1,6 +1,6 @@
 use subtle::ConstantTimeEq;
 
-use super::{BodySpelling, KnownSecret, Mistake, SECRET_PREFIX, SecretSlip, SignatureForm, SigningKeys, examples};
+use super::{BodySpelling, KnownSecret, Mistake, SECRET_PREFIX, SecretMistake, SignatureForm, SigningKeys, examples};
 use crate::event::Event;
 use crate::receiver::{EventHeaders, EventRules, HandlerRefusal, read_event};
 use crate::webhook::WebhookSecret;
@@ -17,29 +17,29 @@ pub enum Examination {
 }
 
 /// A value, with the mistake that explains its difference from the input.
-type Mended<T> = (Option<Mistake>, T);
+type ExplainedValue<T> = (Option<Mistake>, T);
 
 /// Checks an event's signature with a secret as configured, and finds the mistake if it is invalid. The value of
 /// `webhook-timestamp` is not compared with the time.
 #[must_use]
 pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[KnownSecret]) -> Examination {
-    let secrets = mended_secrets(secret, others);
+    let secrets = candidate_secrets(secret, others);
     let sent_at = headers.webhook_timestamp.and_then(|text| text.parse().ok()).unwrap_or_default();
     let mut reason = "its X-Svc-Signature does not match";
     if let Ok(secret) = WebhookSecret::parse(secret) {
         let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
         match read_event(headers, body, &rules, sent_at) {
             Err(HandlerRefusal::NotAuthentic(why)) => reason = why,
-            // A signed body need not be an event.
+            // A body with a valid signature may be something else than an event.
             _ => return Examination::Signed,
         }
     }
-    let bodies = mended_bodies(body);
+    let bodies = candidate_bodies(body);
     let mut found: Option<((usize, bool), Vec<Mistake>)> = None;
-    for (slip, secret) in &secrets {
+    for (secret_mistake, secret) in &secrets {
         for (changed, body) in &bodies {
             for (made, x_svc, standard) in computed(secret, body, headers, sent_at) {
-                let mistakes: Vec<_> = [slip, changed, &made].into_iter().flatten().cloned().collect();
+                let mistakes: Vec<_> = [secret_mistake, changed, &made].into_iter().flatten().cloned().collect();
                 // For equal numbers of mistakes, a wrong configuration is more likely than a wrong signer.
                 let rank = (mistakes.len(), made.is_some());
                 let is_better = found.as_ref().is_none_or(|(best, _)| rank < *best);
@@ -50,7 +50,7 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         }
     }
     match found {
-        // Without a mistake, only one of the signatures is valid.
+        // An empty list means that only one of two signatures is valid.
         Some((_, mistakes)) if !mistakes.is_empty() => Examination::Mistaken(mistakes),
         _ => Examination::Unexplained(reason),
     }
@@ -71,31 +71,31 @@ fn is_equal(sent: &str, computed: &str) -> bool {
 }
 
 /// Returns the possible secrets: the given text, the text without surrounding characters, and known secrets.
-fn mended_secrets(text: &str, others: &[KnownSecret]) -> Vec<Mended<WebhookSecret>> {
+fn candidate_secrets(text: &str, others: &[KnownSecret]) -> Vec<ExplainedValue<WebhookSecret>> {
     let bare = text.trim().trim_matches(['"', '\'']).trim();
-    let slip = match (text, bare) {
+    let secret_mistake = match (text, bare) {
         _ if text == bare => None,
-        _ if text.contains('"') => Some(SecretSlip::DoubleQuotes),
-        _ if text.contains('\'') => Some(SecretSlip::SingleQuotes),
-        _ if text.ends_with("\r\n") => Some(SecretSlip::LineEnd),
-        _ if text.ends_with('\n') => Some(SecretSlip::LineFeed),
-        _ => Some(SecretSlip::Space),
+        _ if text.contains('"') => Some(SecretMistake::DoubleQuotes),
+        _ if text.contains('\'') => Some(SecretMistake::SingleQuotes),
+        _ if text.ends_with("\r\n") => Some(SecretMistake::LineEnd),
+        _ if text.ends_with('\n') => Some(SecretMistake::LineFeed),
+        _ => Some(SecretMistake::Space),
     };
-    let mut secrets: Vec<Mended<WebhookSecret>> = Vec::new();
+    let mut secrets: Vec<ExplainedValue<WebhookSecret>> = Vec::new();
     if let Ok(secret) = WebhookSecret::parse(bare) {
-        secrets.push((slip.map(Mistake::Secret), secret));
+        secrets.push((secret_mistake.map(Mistake::Secret), secret));
     } else if let Ok(secret) = WebhookSecret::parse(&format!("{SECRET_PREFIX}{bare}")) {
-        secrets.push((Some(Mistake::Secret(SecretSlip::NoPrefix)), secret));
+        secrets.push((Some(Mistake::Secret(SecretMistake::NoPrefix)), secret));
     }
     for known in others.iter().cloned().chain(examples()) {
-        secrets.push((Some(Mistake::OtherSecret(known.whose)), known.secret));
+        secrets.push((Some(Mistake::OtherSecret(known.owner)), known.secret));
     }
     secrets
 }
 
 /// Returns the bodies that may have been signed: as received, without the line end that an editor added, and as the
 /// service writes an event.
-fn mended_bodies(body: &[u8]) -> Vec<Mended<Vec<u8>>> {
+fn candidate_bodies(body: &[u8]) -> Vec<ExplainedValue<Vec<u8>>> {
     let mut bodies = vec![(None, body.to_vec())];
     if let Some(line) = body.strip_suffix(b"\n") {
         bodies.push((Some(Mistake::BodyEnd), line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
@@ -142,10 +142,10 @@ fn computed(
     let keys = SigningKeys::of(secret);
     let standard = keys.standard_signature(id, sent_at, body);
     let mut all = vec![(None, keys.x_svc_signature(body, None), standard.clone())];
-    for slip in SecretSlip::ALL {
-        let keys = slip.keys(secret);
+    for secret_mistake in SecretMistake::ALL {
+        let keys = secret_mistake.keys(secret);
         let standard = keys.standard_signature(id, sent_at, body);
-        all.push((Some(Mistake::Secret(slip)), keys.x_svc_signature(body, None), standard));
+        all.push((Some(Mistake::Secret(secret_mistake)), keys.x_svc_signature(body, None), standard));
     }
     for form in SignatureForm::ALL {
         all.push((Some(Mistake::Form(form)), keys.x_svc_signature(body, Some(form)), standard.clone()));
@@ -174,7 +174,7 @@ mod tests {
     fn found(body: &str, configured: &str) -> Examination {
         let signature = secret(9).x_svc_signature(BODY.as_bytes());
         let headers = EventHeaders { x_svc_signature: Some(&signature), ..EventHeaders::default() };
-        let others = [KnownSecret { whose: "that of b.test".to_owned(), secret: secret(9) }];
+        let others = [KnownSecret { owner: "that of b.test".to_owned(), secret: secret(9) }];
         let is_other = configured == secret(7).reveal();
         examine(&headers, body.as_bytes(), configured, if is_other { &others } else { &[] })
     }
@@ -187,11 +187,11 @@ mod tests {
         let pretty = BodySpelling::IndentedByTwo.spell(BODY.as_bytes()).remove(0);
         assert_eq!(found(BODY, &right), Examination::Signed);
         for (body, configured, expected) in [
-            (BODY, format!("{right}\n"), Mistake::Secret(SecretSlip::LineFeed)),
-            (BODY, format!("{right}\r\n"), Mistake::Secret(SecretSlip::LineEnd)),
-            (BODY, format!(" {right}"), Mistake::Secret(SecretSlip::Space)),
-            (BODY, format!("\"{right}\""), Mistake::Secret(SecretSlip::DoubleQuotes)),
-            (BODY, right[6..].to_owned(), Mistake::Secret(SecretSlip::NoPrefix)),
+            (BODY, format!("{right}\n"), Mistake::Secret(SecretMistake::LineFeed)),
+            (BODY, format!("{right}\r\n"), Mistake::Secret(SecretMistake::LineEnd)),
+            (BODY, format!(" {right}"), Mistake::Secret(SecretMistake::Space)),
+            (BODY, format!("\"{right}\""), Mistake::Secret(SecretMistake::DoubleQuotes)),
+            (BODY, right[6..].to_owned(), Mistake::Secret(SecretMistake::NoPrefix)),
             (BODY, secret(7).reveal().to_owned(), Mistake::OtherSecret("that of b.test".to_owned())),
             (&format!("{BODY}\n"), right.clone(), Mistake::BodyEnd),
             (&format!("{BODY}\r\n"), right.clone(), Mistake::BodyEnd),
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(found(body, &configured), Examination::Mistaken(vec![expected]), "{body} {configured:?}");
         }
         let two = found(&format!("{BODY}\n"), &format!("{right}\n"));
-        assert_eq!(two, Examination::Mistaken(vec![Mistake::Secret(SecretSlip::LineFeed), Mistake::BodyEnd]));
+        assert_eq!(two, Examination::Mistaken(vec![Mistake::Secret(SecretMistake::LineFeed), Mistake::BodyEnd]));
     }
 
     #[test]
@@ -217,8 +217,8 @@ mod tests {
             (format!("sha256={hex}"), Mistake::Form(SignatureForm::Prefixed)),
             (hex.to_uppercase(), Mistake::Form(SignatureForm::UpperCase)),
             (
-                SecretSlip::Decoded.keys(&right).x_svc_signature(BODY.as_bytes(), None),
-                Mistake::Secret(SecretSlip::Decoded),
+                SecretMistake::Decoded.keys(&right).x_svc_signature(BODY.as_bytes(), None),
+                Mistake::Secret(SecretMistake::Decoded),
             ),
             (right.x_svc_signature(b""), Mistake::ParsedBody(BodySpelling::Empty)),
         ] {

@@ -1,8 +1,8 @@
-use super::{BodySpelling, Mistake, SecretSlip, SignatureForm};
+use super::{BodySpelling, Mistake, SecretMistake, SignatureForm};
 
 /// The web framework of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Framework {
     Express,
     Fastify,
@@ -59,8 +59,8 @@ impl Framework {
             ("kestrel", Self::AspNet),
             ("asp.net", Self::AspNet),
         ];
-        let told = [powered_by, server].map(|text| text.unwrap_or_default().to_lowercase());
-        signs.into_iter().find(|(sign, _)| told.iter().any(|text| text.contains(sign))).map(|(_, found)| found)
+        let texts = [powered_by, server].map(|text| text.unwrap_or_default().to_lowercase());
+        signs.into_iter().find(|(sign, _)| texts.iter().any(|text| text.contains(sign))).map(|(_, found)| found)
     }
 }
 
@@ -75,11 +75,11 @@ pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
             lines.map(|(_, name, line)| format!("{name}: {line}")).collect()
         }
         Mistake::BodyEnd => vec!["Verify the bytes that came; an editor adds a line end to a file".to_owned()],
-        Mistake::Secret(slip) => vec![mend_secret(*slip).to_owned()],
+        Mistake::Secret(secret_mistake) => vec![secret_remedy(*secret_mistake).to_owned()],
         Mistake::OtherSecret(_) => {
             vec!["Set the secret that 'signpost domains secret DOMAIN' prints, and start the receiver again".to_owned()]
         }
-        Mistake::Form(form) => vec![mend_form(*form).to_owned()],
+        Mistake::Form(form) => vec![form_remedy(*form).to_owned()],
     }
 }
 
@@ -97,28 +97,28 @@ fn likely_frameworks(spelling: BodySpelling) -> &'static [Framework] {
     }
 }
 
-fn mend_secret(slip: SecretSlip) -> &'static str {
-    match slip {
-        SecretSlip::LineFeed | SecretSlip::LineEnd | SecretSlip::Space => {
+fn secret_remedy(secret_mistake: SecretMistake) -> &'static str {
+    match secret_mistake {
+        SecretMistake::LineFeed | SecretMistake::LineEnd | SecretMistake::Space => {
             "Store it without the line end (printf %s, not echo), or cut it where it is read: .trim() in JavaScript and \
              Rust, .strip() in Python, strings.TrimSpace in Go"
         }
-        SecretSlip::DoubleQuotes | SecretSlip::SingleQuotes => {
+        SecretMistake::DoubleQuotes | SecretMistake::SingleQuotes => {
             "Remove the quotes where the secret is set: Docker's --env-file, for example, keeps them"
         }
-        SecretSlip::NoPrefix => "X-Svc-Signature is keyed with the whole text, whsec_ included",
-        SecretSlip::Decoded => {
+        SecretMistake::NoPrefix => "X-Svc-Signature is keyed with the whole text, whsec_ included",
+        SecretMistake::Decoded => {
             "X-Svc-Signature is keyed with the text as it is shown; only webhook-signature is keyed with the bytes behind \
              whsec_"
         }
-        SecretSlip::WholeText => {
+        SecretMistake::WholeText => {
             "webhook-signature is keyed with the bytes that the base64 behind whsec_ stands for; only X-Svc-Signature is \
              keyed with the text"
         }
     }
 }
 
-fn mend_form(form: SignatureForm) -> &'static str {
+fn form_remedy(form: SignatureForm) -> &'static str {
     match form {
         SignatureForm::Base64 => "Compare X-Svc-Signature with the HMAC in lower-case hex, not in base64",
         SignatureForm::Prefixed => "Compare X-Svc-Signature with the hex alone: it has no prefix sha256=",

@@ -1,8 +1,8 @@
-//! Diagnoses receivers that refuse events, or accept invalid ones: the known mistakes of receivers, each with the
-//! signature that a receiver with this mistake computes, and with the repair. All functions are pure.
+//! Diagnoses receivers that refuse valid events, or accept invalid events: the known mistakes of receivers, each with
+//! the signature that a receiver with this mistake computes, and with the repair. All functions are pure.
 //!
-//! To test a receiver, post events signed by each suspicion of [`suspect`]: the accepted event identifies the mistake.
-//! To diagnose a received event with the secret, call [`examine()`].
+//! To test a receiver, post events signed by each of the [`possible_mistakes`]: the accepted event identifies the
+//! mistake. To diagnose a received event with the secret, call [`examine()`].
 
 mod examine;
 mod mending;
@@ -37,7 +37,7 @@ pub enum Mistake {
     /// The body has a line end more or less than the signed body.
     BodyEnd,
     /// It has the secret with additional characters, or derives the wrong key from it.
-    Secret(SecretSlip),
+    Secret(SecretMistake),
     /// It has another secret, which the text describes.
     OtherSecret(String),
     /// It expects another encoding of the signature.
@@ -46,7 +46,7 @@ pub enum Mistake {
 
 /// A mistake in a secret, or in the key that is derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretSlip {
+pub enum SecretMistake {
     /// A line feed at the end, as written by `echo` and editors.
     LineFeed,
     /// A carriage return and a line feed behind it.
@@ -80,14 +80,14 @@ pub enum SignatureForm {
 #[derive(Clone, Debug)]
 pub struct KnownSecret {
     /// The owner of the secret, as a continuation of "it has".
-    pub whose: String,
+    pub owner: String,
     /// The secret.
     pub secret: WebhookSecret,
 }
 
 /// A possible mistake of a receiver, with the keys that such a receiver uses.
 #[derive(Clone, Debug)]
-pub struct Suspicion {
+pub struct PossibleMistake {
     /// The mistake.
     pub mistake: Mistake,
     keys: SigningKeys,
@@ -102,33 +102,33 @@ struct SigningKeys {
 
 /// Returns the possible mistakes of a receiver that should have the secret `right`, the most likely first.
 #[must_use]
-pub fn suspect(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<Suspicion> {
-    let mut suspicions = Vec::new();
-    for slip in SecretSlip::ALL {
-        suspicions.push(Suspicion { mistake: Mistake::Secret(slip), keys: slip.keys(right) });
+pub fn possible_mistakes(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<PossibleMistake> {
+    let mut candidates = Vec::new();
+    for secret_mistake in SecretMistake::ALL {
+        candidates.push(PossibleMistake { mistake: Mistake::Secret(secret_mistake), keys: secret_mistake.keys(right) });
     }
     let examples: Vec<_> = examples().collect();
     for known in others.iter().chain(&examples) {
         if known.secret.reveal() != right.reveal() {
-            let mistake = Mistake::OtherSecret(known.whose.clone());
-            suspicions.push(Suspicion { mistake, keys: SigningKeys::of(&known.secret) });
+            let mistake = Mistake::OtherSecret(known.owner.clone());
+            candidates.push(PossibleMistake { mistake, keys: SigningKeys::of(&known.secret) });
         }
     }
     let bodies = BodySpelling::ALL.map(Mistake::ParsedBody);
     let forms = SignatureForm::ALL.map(Mistake::Form);
     for mistake in bodies.into_iter().chain(forms) {
-        suspicions.push(Suspicion { mistake, keys: SigningKeys::of(right) });
+        candidates.push(PossibleMistake { mistake, keys: SigningKeys::of(right) });
     }
-    suspicions
+    candidates
 }
 
 fn examples() -> impl Iterator<Item = KnownSecret> {
-    EXAMPLES.into_iter().filter_map(|(whose, text)| {
-        Some(KnownSecret { whose: whose.to_owned(), secret: WebhookSecret::parse(text).ok()? })
+    EXAMPLES.into_iter().filter_map(|(owner, text)| {
+        Some(KnownSecret { owner: owner.to_owned(), secret: WebhookSecret::parse(text).ok()? })
     })
 }
 
-impl Suspicion {
+impl PossibleMistake {
     /// Returns the header fields that a receiver with this mistake accepts for this body. `None` if the mistake makes
     /// no difference for it.
     #[must_use]
@@ -170,7 +170,7 @@ impl SigningKeys {
     }
 }
 
-impl SecretSlip {
+impl SecretMistake {
     /// All values, the most likely first.
     pub const ALL: [Self; 8] = [
         Self::LineFeed,
@@ -228,10 +228,10 @@ impl Mistake {
         match self {
             Self::ParsedBody(_) | Self::NoBytes => "parsed_body",
             Self::BodyEnd => "body_end",
-            Self::Secret(SecretSlip::LineFeed | SecretSlip::LineEnd) => "secret_line_end",
-            Self::Secret(SecretSlip::Space) => "secret_space",
-            Self::Secret(SecretSlip::DoubleQuotes | SecretSlip::SingleQuotes) => "secret_quotes",
-            Self::Secret(SecretSlip::NoPrefix | SecretSlip::Decoded | SecretSlip::WholeText) => "secret_key",
+            Self::Secret(SecretMistake::LineFeed | SecretMistake::LineEnd) => "secret_line_end",
+            Self::Secret(SecretMistake::Space) => "secret_space",
+            Self::Secret(SecretMistake::DoubleQuotes | SecretMistake::SingleQuotes) => "secret_quotes",
+            Self::Secret(SecretMistake::NoPrefix | SecretMistake::Decoded | SecretMistake::WholeText) => "secret_key",
             Self::OtherSecret(_) => "other_secret",
             Self::Form(_) => "signature_form",
         }
@@ -249,17 +249,17 @@ impl fmt::Display for Mistake {
                 f.write_str("parsed body: the receiver gives a parsed body to the HMAC, which takes bytes")
             }
             Self::BodyEnd => f.write_str("changed body: a line end at the end of the body was added or lost"),
-            Self::Secret(slip) => f.write_str(match slip {
-                SecretSlip::LineFeed => "secret with a line end: the receiver's secret ends with \\n",
-                SecretSlip::LineEnd => "secret with a line end: the receiver's secret ends with \\r\\n",
-                SecretSlip::Space => "secret with a space: the receiver's secret ends with a space",
-                SecretSlip::DoubleQuotes => "secret with quotes: the receiver's secret stands in \"double quotes\"",
-                SecretSlip::SingleQuotes => "secret with quotes: the receiver's secret stands in 'single quotes'",
-                SecretSlip::NoPrefix => "wrong key: the receiver keys X-Svc-Signature without whsec_",
-                SecretSlip::Decoded => "wrong key: the receiver keys X-Svc-Signature with the bytes behind whsec_",
-                SecretSlip::WholeText => "wrong key: the receiver keys webhook-signature with the whole text",
+            Self::Secret(secret_mistake) => f.write_str(match secret_mistake {
+                SecretMistake::LineFeed => "secret with a line end: the receiver's secret ends with \\n",
+                SecretMistake::LineEnd => "secret with a line end: the receiver's secret ends with \\r\\n",
+                SecretMistake::Space => "secret with a space: the receiver's secret ends with a space",
+                SecretMistake::DoubleQuotes => "secret with quotes: the receiver's secret is in \"double quotes\"",
+                SecretMistake::SingleQuotes => "secret with quotes: the receiver's secret is in 'single quotes'",
+                SecretMistake::NoPrefix => "wrong key: the receiver keys X-Svc-Signature without whsec_",
+                SecretMistake::Decoded => "wrong key: the receiver keys X-Svc-Signature with the bytes behind whsec_",
+                SecretMistake::WholeText => "wrong key: the receiver keys webhook-signature with the whole text",
             }),
-            Self::OtherSecret(whose) => write!(f, "other secret: the receiver has {whose}"),
+            Self::OtherSecret(owner) => write!(f, "other secret: the receiver has {owner}"),
             Self::Form(form) => f.write_str(match form {
                 SignatureForm::Base64 => "wrong form: the receiver expects X-Svc-Signature in base64",
                 SignatureForm::Prefixed => "wrong form: the receiver expects sha256= before X-Svc-Signature",
@@ -282,8 +282,8 @@ mod tests {
 
     fn of(mistake: &Mistake) -> Option<String> {
         let right = WebhookSecret::from_bytes(&[9; 32]);
-        let other = KnownSecret { whose: "that of b.test".to_owned(), secret: WebhookSecret::from_bytes(&[8; 32]) };
-        let all = suspect(&right, &[other]);
+        let other = KnownSecret { owner: "that of b.test".to_owned(), secret: WebhookSecret::from_bytes(&[8; 32]) };
+        let all = possible_mistakes(&right, &[other]);
         let found: Vec<_> = all.iter().filter(|one| one.mistake == *mistake).collect();
         let [one] = found[..] else { panic!("{mistake:?} is suspected {} times", found.len()) };
         one.sign("evt_1", 5, BODY.as_bytes()).map(|headers| headers[0].1.clone())
@@ -294,14 +294,14 @@ mod tests {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         let (text, body) = (secret.reveal(), BODY.as_bytes());
         let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
-        let slip = Mistake::Secret;
+        let secret_mistake = Mistake::Secret;
         for (mistake, expected) in [
-            (slip(SecretSlip::LineFeed), hex(format!("{text}\n").as_bytes(), body)),
-            (slip(SecretSlip::LineEnd), hex(format!("{text}\r\n").as_bytes(), body)),
-            (slip(SecretSlip::DoubleQuotes), hex(format!("\"{text}\"").as_bytes(), body)),
-            (slip(SecretSlip::NoPrefix), hex(&text.as_bytes()[6..], body)),
-            (slip(SecretSlip::Decoded), hex(&[9; 32], body)),
-            (slip(SecretSlip::WholeText), secret.x_svc_signature(body)),
+            (secret_mistake(SecretMistake::LineFeed), hex(format!("{text}\n").as_bytes(), body)),
+            (secret_mistake(SecretMistake::LineEnd), hex(format!("{text}\r\n").as_bytes(), body)),
+            (secret_mistake(SecretMistake::DoubleQuotes), hex(format!("\"{text}\"").as_bytes(), body)),
+            (secret_mistake(SecretMistake::NoPrefix), hex(&text.as_bytes()[6..], body)),
+            (secret_mistake(SecretMistake::Decoded), hex(&[9; 32], body)),
+            (secret_mistake(SecretMistake::WholeText), secret.x_svc_signature(body)),
             (
                 Mistake::OtherSecret("that of b.test".to_owned()),
                 WebhookSecret::from_bytes(&[8; 32]).x_svc_signature(body),
@@ -320,42 +320,47 @@ mod tests {
     }
 
     #[test]
-    fn all_suspected_signatures_differ() {
+    fn signatures_of_possible_mistakes_differ() {
         let right = WebhookSecret::from_bytes(&[9; 32]);
-        let signed = suspect(&right, &[]).into_iter().filter_map(|one| one.sign("evt_1", 5, BODY.as_bytes()));
+        let signed = possible_mistakes(&right, &[]).into_iter().filter_map(|one| one.sign("evt_1", 5, BODY.as_bytes()));
         let mut all: Vec<_> = signed.map(|headers| headers[0].1.clone() + &headers[3].1).collect();
         let count = all.len();
         all.sort();
         all.dedup();
-        assert_eq!((all.len(), count), (count, SecretSlip::ALL.len() + 2 + BodySpelling::ALL.len() + 3));
+        assert_eq!((all.len(), count), (count, SecretMistake::ALL.len() + 2 + BodySpelling::ALL.len() + 3));
     }
 
     #[test]
     fn unchanged_spelling_is_not_suspected() {
         let right = WebhookSecret::from_bytes(&[9; 32]);
-        let compact =
-            suspect(&right, &[]).into_iter().find(|one| one.mistake == Mistake::ParsedBody(BodySpelling::Compact));
+        let compact = possible_mistakes(&right, &[])
+            .into_iter()
+            .find(|one| one.mistake == Mistake::ParsedBody(BodySpelling::Compact));
         assert_eq!(compact.unwrap().sign("evt_1", 5, b"{\"id\":\"evt_1\"}"), None);
-        let same = KnownSecret { whose: "the same".to_owned(), secret: right.clone() };
-        assert!(suspect(&right, &[same]).iter().all(|one| one.mistake != Mistake::OtherSecret("the same".to_owned())));
+        let same = KnownSecret { owner: "the same".to_owned(), secret: right.clone() };
+        assert!(
+            possible_mistakes(&right, &[same])
+                .iter()
+                .all(|one| one.mistake != Mistake::OtherSecret("the same".to_owned()))
+        );
     }
 
     #[test]
     fn debug_output_hides_the_key() {
-        let debug = format!("{:?}", suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]));
+        let debug = format!("{:?}", possible_mistakes(&WebhookSecret::from_bytes(&[9; 32]), &[]));
         assert!(debug.contains("REDACTED") && !debug.contains("CQkJ") && !debug.contains("[9, 9"), "{debug}");
     }
 
     #[test]
     fn every_mistake_names_a_remedy() {
         let mut all: Vec<_> =
-            suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]).into_iter().map(|one| one.mistake).collect();
+            possible_mistakes(&WebhookSecret::from_bytes(&[9; 32]), &[]).into_iter().map(|one| one.mistake).collect();
         all.extend([Mistake::BodyEnd, Mistake::NoBytes]);
         for mistake in all {
-            let told = mistake.to_string();
-            assert!(!told.ends_with('.') && told.contains(": "), "{told}");
+            let text = mistake.to_string();
+            assert!(!text.ends_with('.') && text.contains(": "), "{text}");
             for framework in [None, Some(Framework::Express)] {
-                assert!(!mend(&mistake, framework).is_empty(), "{told}");
+                assert!(!mend(&mistake, framework).is_empty(), "{text}");
             }
         }
         let parsed = Mistake::ParsedBody(BodySpelling::Compact);

@@ -36,7 +36,7 @@ enum Spacing {
 
 /// The syntax of strings and literals.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tongue {
+enum Syntax {
     Json,
     /// JSON in ASCII.
     Ascii,
@@ -58,7 +58,7 @@ impl BodySpelling {
     ];
 
     /// Returns the body in this spelling, in one form or in two: with non-ASCII characters as they are, and escaped.
-    /// Returns none if the body is not JSON.
+    /// The list is empty if the body is not JSON.
     #[must_use]
     pub fn spell(self, body: &[u8]) -> Vec<String> {
         if self == Self::Empty {
@@ -71,7 +71,7 @@ impl BodySpelling {
         match self {
             Self::Empty => vec![String::new()],
             Self::ObjectName => vec!["[object Object]".to_owned()],
-            Self::PythonText => vec![rewrite(text, Spacing::Spaced, Tongue::Python)],
+            Self::PythonText => vec![rewrite(text, Spacing::Spaced, Syntax::Python)],
             Self::Compact => rewrite_twice(text, Spacing::Compact),
             Self::Spaced => rewrite_twice(text, Spacing::Spaced),
             Self::IndentedByTwo => rewrite_twice(text, Spacing::Indented(2)),
@@ -105,13 +105,13 @@ fn sort(json: &str) -> String {
 
 /// Rewrites a JSON text, with non-ASCII characters as they are and, if there are any, escaped.
 fn rewrite_twice(json: &str, spacing: Spacing) -> Vec<String> {
-    let mut both = vec![rewrite(json, spacing, Tongue::Json), rewrite(json, spacing, Tongue::Ascii)];
+    let mut both = vec![rewrite(json, spacing, Syntax::Json), rewrite(json, spacing, Syntax::Ascii)];
     both.dedup();
     both
 }
 
 /// Rewrites a valid JSON text with the same values.
-fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
+fn rewrite(json: &str, spacing: Spacing, syntax: Syntax) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
     let mut rest = json;
@@ -143,12 +143,12 @@ fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
                 spacing.break_line(&mut out, depth);
             }
             ':' => out.push_str(if let Spacing::Compact = spacing { ":" } else { ": " }),
-            '"' => write_text(&mut out, token, tongue),
+            '"' => write_text(&mut out, token, syntax),
             _ if first.is_whitespace() => {}
-            _ => out.push_str(match (tongue, token) {
-                (Tongue::Python, "true") => "True",
-                (Tongue::Python, "false") => "False",
-                (Tongue::Python, "null") => "None",
+            _ => out.push_str(match (syntax, token) {
+                (Syntax::Python, "true") => "True",
+                (Syntax::Python, "false") => "False",
+                (Syntax::Python, "null") => "None",
                 _ => token,
             }),
         }
@@ -187,16 +187,16 @@ fn token_len(text: &str, first: char) -> usize {
 }
 
 /// Writes a string with the escapes of the new syntax.
-fn write_text(out: &mut String, token: &str, tongue: Tongue) {
+fn write_text(out: &mut String, token: &str, syntax: Syntax) {
     let Ok(text) = serde_json::from_str::<String>(token) else { return out.push_str(token) };
-    if tongue == Tongue::Python {
+    if syntax == Syntax::Python {
         let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
         let text = text.replace('\\', "\\\\").replace('\n', "\\n").replace(quote, &format!("\\{quote}"));
-        write!(out, "{quote}{text}{quote}").expect("a String takes everything");
+        write!(out, "{quote}{text}{quote}").expect("writing to a String cannot fail");
         return;
     }
     let written = Value::String(text).to_string();
-    if tongue == Tongue::Json {
+    if syntax == Syntax::Json {
         return out.push_str(&written);
     }
     for letter in written.chars() {
@@ -204,7 +204,7 @@ fn write_text(out: &mut String, token: &str, tongue: Tongue) {
             out.push(letter);
         } else {
             for unit in letter.encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{unit:04x}").expect("a String takes everything");
+                write!(out, "\\u{unit:04x}").expect("writing to a String cannot fail");
             }
         }
     }

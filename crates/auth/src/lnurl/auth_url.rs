@@ -3,10 +3,10 @@ use std::str::FromStr;
 
 use url::{Host, Url};
 
-use super::k1::{K1, NotAK1};
+use super::k1::{InvalidK1, K1};
 use super::spelling::{InvalidLnurl, Lnurl, MAX_CHARS};
 use crate::challenge::Mode;
-use crate::through::authority;
+use crate::host_bound::authority;
 use crate::wallet::Wallet;
 
 /// The URL of a login by Lightning wallet (LUD-04), with the challenge to sign.
@@ -50,7 +50,7 @@ pub enum InvalidAuthUrl {
     #[error("not an LNURL: it begins with lnurl1, lightning:, keyauth:// or https://")]
     NotAnLnurl,
     /// The content is not a URL with a host.
-    #[error("the LNURL leads nowhere: it contains an https URL with a host and without a user name")]
+    #[error("the LNURL is invalid: it contains an https URL with a host and without a user name")]
     NotAUrl,
     /// Not encrypted.
     #[error("the LNURL leads to a host without encryption: it must be https, plain http is for localhost alone")]
@@ -60,7 +60,7 @@ pub enum InvalidAuthUrl {
     NotALogin,
     /// A duplicate parameter, which wallets interpret differently.
     #[error("the LNURL's URL names a parameter twice: each may stand there once")]
-    Twice,
+    Duplicate,
     /// No valid `k1`.
     #[error("the LNURL's URL has nothing to sign: it must have k1 with 64 hex digits")]
     K1,
@@ -88,7 +88,7 @@ impl AuthUrl {
         }
         if let Some(rest) = strip_prefix_ignore_case(text, "keyauth://") {
             let url = Url::parse(&format!("https://{rest}")).map_err(|_| InvalidAuthUrl::NotAUrl)?;
-            return Self::from_url(&if is_this_machine(&url) { format!("http://{rest}") } else { url.into() });
+            return Self::from_url(&if is_loopback_url(&url) { format!("http://{rest}") } else { url.into() });
         }
         let is_https = strip_prefix_ignore_case(text, "https://").is_some();
         if !is_https && strip_prefix_ignore_case(text, "http://").is_none() {
@@ -106,7 +106,7 @@ impl AuthUrl {
         if !["http", "https"].contains(&url.scheme()) || !url.username().is_empty() || url.password().is_some() {
             return Err(InvalidAuthUrl::NotAUrl);
         }
-        if url.scheme() == "http" && !is_this_machine(&url) {
+        if url.scheme() == "http" && !is_loopback_url(&url) {
             return Err(InvalidAuthUrl::Insecure);
         }
         // A fragment is never sent.
@@ -118,12 +118,12 @@ impl AuthUrl {
         for (name, value) in url.query_pairs() {
             match &*name {
                 "tag" => is_login = value == "login",
-                "k1" => k1 = Some(value.parse().map_err(|NotAK1| InvalidAuthUrl::K1)?),
+                "k1" => k1 = Some(value.parse().map_err(|InvalidK1| InvalidAuthUrl::K1)?),
                 "action" => action = value.parse()?,
                 _ => {}
             }
             if !names.insert(name) {
-                return Err(InvalidAuthUrl::Twice);
+                return Err(InvalidAuthUrl::Duplicate);
             }
         }
         if !is_login {
@@ -204,12 +204,12 @@ impl From<Mode> for LnurlAction {
 /// Returns true if the host of a URL is the local machine: `localhost`, a subdomain of it, or a loopback address.
 ///
 /// ```
-/// assert!(signpost_auth::is_this_machine(&"http://[::1]:8080/".parse()?));
-/// assert!(!signpost_auth::is_this_machine(&"http://localhost.example.com/".parse()?));
+/// assert!(signpost_auth::is_loopback_url(&"http://[::1]:8080/".parse()?));
+/// assert!(!signpost_auth::is_loopback_url(&"http://localhost.example.com/".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn is_this_machine(url: &Url) -> bool {
+pub fn is_loopback_url(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(v4)) => v4.is_loopback(),

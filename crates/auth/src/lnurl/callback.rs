@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use url::form_urlencoded;
 
-use super::k1::{K1, NotAK1};
+use super::k1::{InvalidK1, K1};
 use crate::challenge::Challenge;
 use crate::keys::{PublicKey, Signature, verify};
 
@@ -36,8 +36,8 @@ pub enum InvalidAuthCallback {
     #[error("the request is too long: send tag, k1, action, sig and key alone")]
     TooLong,
     /// A duplicate parameter.
-    #[error("a parameter stands there twice: send each once")]
-    Twice,
+    #[error("duplicate parameter: send each parameter once")]
+    Duplicate,
     /// Neither signature nor key: the link was opened in a browser.
     #[error("open this with a Lightning wallet: the wallet signs k1 and adds sig and key")]
     Unsigned,
@@ -45,7 +45,7 @@ pub enum InvalidAuthCallback {
     #[error("{0} is missing: send the signature as sig and the public key as key")]
     Missing(&'static str),
     /// Malformed `k1`.
-    #[error("k1 must have 64 hex digits: send it as it stands in the code")]
+    #[error("k1 must have 64 hex digits: send it exactly as in the code")]
     K1,
     /// Malformed public key.
     #[error("key must be a public key on secp256k1: 33 bytes, 66 hex digits")]
@@ -56,8 +56,8 @@ pub enum InvalidAuthCallback {
 }
 
 impl AuthCallback {
-    /// Parses the query, the part of the URL after `?`. Parameters may have any order, unknown ones are ignored, hex
-    /// may have any case. `k1` may be missing, because some wallets drop the parameters of the URL.
+    /// Parses the query, the part of the URL after `?`. Parameters may be in any order, unknown parameters are ignored,
+    /// and hex may be in any case. `k1` may be missing, because some wallets drop the parameters of the URL.
     ///
     /// # Errors
     /// [`InvalidAuthCallback`] with the violated rule.
@@ -77,7 +77,7 @@ impl AuthCallback {
                 _ => {}
             }
             if !names.insert(name) {
-                return Err(InvalidAuthCallback::Twice);
+                return Err(InvalidAuthCallback::Duplicate);
             }
         }
         let (key, sig) = match (key, sig) {
@@ -87,7 +87,7 @@ impl AuthCallback {
             (Some(_), None) => return Err(InvalidAuthCallback::Missing("sig")),
         };
         Ok(Self {
-            k1: k1.map(|k1| k1.parse().map_err(|NotAK1| InvalidAuthCallback::K1)).transpose()?,
+            k1: k1.map(|k1| k1.parse().map_err(|InvalidK1| InvalidAuthCallback::K1)).transpose()?,
             key: PublicKey::parse(&key).map_err(|_| InvalidAuthCallback::Key)?,
             signature: Signature::parse(&sig).map_err(|_| InvalidAuthCallback::Signature)?,
             signature_hex: sig.into_owned(),
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn every_reason_fits_a_wallet_message() {
-        use InvalidAuthCallback::{K1, Key, Missing, Signature, TooLong, Twice, Unsigned};
-        for reason in [TooLong, Twice, Unsigned, Missing("key"), K1, Key, Signature] {
+        use InvalidAuthCallback::{Duplicate, K1, Key, Missing, Signature, TooLong, Unsigned};
+        for reason in [TooLong, Duplicate, Unsigned, Missing("key"), K1, Key, Signature] {
             let text = reason.to_string();
             assert!(text.chars().count() <= 90 && !text.contains('<'), "{text}");
         }

@@ -23,7 +23,7 @@ pub struct K1(pub(crate) [u8; 32]);
 /// Error of parsing a `k1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("k1 is 64 hex digits, as they stand in the code")]
-pub struct NotAK1;
+pub struct InvalidK1;
 
 impl K1 {
     /// Computes the SHA-256 of the challenge's `svc:` text. It is unpredictable because of the nonce.
@@ -40,11 +40,11 @@ impl K1 {
 }
 
 impl FromStr for K1 {
-    type Err = NotAK1;
+    type Err = InvalidK1;
 
-    fn from_str(text: &str) -> Result<Self, NotAK1> {
-        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| NotAK1)?;
-        bytes.try_into().map(Self).map_err(|_| NotAK1)
+    fn from_str(text: &str) -> Result<Self, InvalidK1> {
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| InvalidK1)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidK1)
     }
 }
 

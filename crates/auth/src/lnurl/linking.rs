@@ -65,7 +65,7 @@ impl Wallet {
     /// each other.
     ///
     /// # Errors
-    /// [`InvalidSecretKey`] for one of 2¹²⁵ hosts, which has no key.
+    /// [`InvalidSecretKey`] if the host has no key; the probability is 2⁻¹²⁵.
     pub fn linking_key(&self, host: &str) -> Result<Self, InvalidSecretKey> {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         ExtendedKey::master(&self.key().to_secret_bytes())?.child(BRANCH)?.linking_key(&host)

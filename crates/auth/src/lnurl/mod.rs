@@ -10,8 +10,8 @@ mod linking;
 mod reply;
 mod spelling;
 
-pub use auth_url::{AuthUrl, InvalidAuthUrl, LnurlAction, is_this_machine};
+pub use auth_url::{AuthUrl, InvalidAuthUrl, LnurlAction, is_loopback_url};
 pub use callback::{AuthCallback, InvalidAuthCallback};
-pub use k1::{K1, NotAK1};
-pub use reply::{LnurlReply, NotAReply};
+pub use k1::{InvalidK1, K1};
+pub use reply::{InvalidLnurlReply, LnurlReply};
 pub use spelling::{InvalidLnurl, Lnurl};

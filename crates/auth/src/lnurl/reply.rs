@@ -1,7 +1,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Maximum number of characters of a reason; Phoenix shows no more.
+/// Maximum number of characters of a reason, the number that Phoenix shows.
 const MAX_REASON_CHARS: usize = 90;
 
 /// The reply to a Lightning wallet, always with the HTTP status 200, because wallets ignore the body of other replies.
@@ -12,7 +12,7 @@ const MAX_REASON_CHARS: usize = 90;
 /// assert_eq!(LnurlReply::Ok.to_json(), r#"{"status":"OK"}"#);
 /// assert_eq!(LnurlReply::error("try <again>").to_json(), r#"{"status":"ERROR","reason":"try again>"}"#);
 /// assert_eq!(LnurlReply::parse(br#"{"status":"OK","event":"LOGGEDIN"}"#), Ok(LnurlReply::Ok));
-/// # Ok::<(), signpost_auth::NotAReply>(())
+/// # Ok::<(), signpost_auth::InvalidLnurlReply>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "status")]
@@ -31,7 +31,7 @@ pub enum LnurlReply {
 /// Error of parsing a reply to a Lightning wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the reply of a login by Lightning wallet: it is JSON with the status OK, or ERROR and a reason")]
-pub struct NotAReply;
+pub struct InvalidLnurlReply;
 
 impl LnurlReply {
     /// Creates an error with a reason of at most 90 characters, without `<`, which some wallets treat as markup.
@@ -43,9 +43,9 @@ impl LnurlReply {
     /// Parses a reply; other members are ignored.
     ///
     /// # Errors
-    /// [`NotAReply`] for any other text.
-    pub fn parse(body: &[u8]) -> Result<Self, NotAReply> {
-        serde_json::from_slice(body).map_err(|_| NotAReply)
+    /// [`InvalidLnurlReply`] for any other text.
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidLnurlReply> {
+        serde_json::from_slice(body).map_err(|_| InvalidLnurlReply)
     }
 
     /// Returns the body.

@@ -7,7 +7,7 @@ use bech32::{Bech32, Hrp};
 const PREFIX: Hrp = Hrp::parse_unchecked("lnurl");
 /// Maximum length for which the checksum of bech32 finds every error.
 pub(super) const MAX_CHARS: usize = 1023;
-/// Maximum number of bytes of a URL in this many characters: five bits in each one except prefix and checksum.
+/// Maximum number of bytes of a URL in this many characters: five bits in each character except prefix and checksum.
 const MAX_BYTES: usize = 631;
 
 /// A URL in bech32 (LUD-01), the only encoding that all Lightning wallets support.
@@ -33,7 +33,7 @@ pub enum InvalidLnurl {
     #[error("an LNURL has 1 to 1023 characters, not {0}: copy the whole text of the code and nothing else")]
     Length(usize),
     /// Mixed case.
-    #[error("an LNURL is all in upper case or all in lower case: copy it again as it stands")]
+    #[error("an LNURL is all in upper case or all in lower case: copy it again without changes")]
     MixedCase,
     /// Characters that are not used in bech32.
     #[error("an LNURL has letters and digits alone, and no 1, b, i or o after lnurl1: copy the whole text again")]
@@ -50,7 +50,7 @@ pub enum InvalidLnurl {
 }
 
 impl Lnurl {
-    /// Creates the LNURL of a URL; returns `None` for more than 631 bytes, which wallets need not support.
+    /// Creates the LNURL of a URL. Returns `None` for more than 631 bytes, because wallets may not support longer URLs.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Option<Self> {
         let url = url.into();
@@ -79,7 +79,7 @@ impl Lnurl {
     }
 
     /// Returns the text of the QR code: upper case for a smaller code, without a scheme, because wallets do not support
-    /// one in upper case.
+    /// a scheme in upper case.
     #[must_use]
     pub fn qr_text(&self) -> String {
         self.to_string().to_ascii_uppercase()

@@ -25,7 +25,7 @@ pub enum LoginFailure {
 }
 
 /// The parameters of a browser that returned.
-pub(super) struct LoginReturning {
+pub(super) struct ReturnParameters {
     session_id: Option<String>,
     code: String,
     error: Option<LoginFailure>,
@@ -33,7 +33,7 @@ pub(super) struct LoginReturning {
 
 /// The result of the check of the binding.
 pub(super) struct BoundReturn {
-    /// The `Set-Cookie` value that removes the state cookie, if the browser has one for this session.
+    /// The `Set-Cookie` value that removes the session's state cookie, if the browser has that cookie.
     pub(super) ended_cookie: Option<String>,
     /// The login to complete.
     pub(super) login: Result<LoginToComplete, LoginFailure>,
@@ -46,7 +46,7 @@ pub(super) struct LoginToComplete {
     state: LoginState,
 }
 
-impl LoginReturning {
+impl ReturnParameters {
     pub(super) fn parse(query: &str) -> Self {
         let [session_id, code] = ["session_id", "code"].map(|name| single_parameter(query, name));
         let is_error = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "error");
@@ -65,7 +65,7 @@ impl LoginReturning {
             return BoundReturn { ended_cookie: None, login: Err(LoginFailure::Refused) };
         };
         let name = cookie_name(&session_id);
-        // Another site may have set a cookie of this name, which may precede the valid one.
+        // Another site may have set a cookie with this name, which may precede the valid cookie.
         let values: Vec<&str> = options.site.cookies(&name, cookies).collect();
         let ended_cookie = (!values.is_empty()).then(|| options.site.set_cookie(&name, "", 0));
         let key = options.cookie_key();
@@ -133,7 +133,7 @@ impl LoginFailure {
     }
 
     /// Returns the page that shows the failure.
-    pub(super) fn place(self, options: &LoginOptions) -> String {
+    pub(super) fn page(self, options: &LoginOptions) -> String {
         let path = &options.failed_path;
         let sign = if path.contains('?') { '&' } else { '?' };
         format!("{path}{sign}login_error={self}")

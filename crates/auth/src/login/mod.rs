@@ -23,9 +23,9 @@
 //! # }
 //! ```
 //!
-//! `/signpost/login` creates a session and redirects the browser to the page; `/signpost/register` creates one for a
-//! new account, `/signpost/link` for another key. The browser returns to `/signpost/return`. The state of a login is in
-//! a signed cookie, one for each session, so that tabs are independent. `/signpost/events` receives events.
+//! `/signpost/login` creates a session and redirects the browser to the page; `/signpost/register` does so for a new
+//! account, `/signpost/link` for another key. The browser returns to `/signpost/return`. The state of each login is in
+//! a separate signed cookie, so that tabs are independent. `/signpost/events` receives events.
 
 mod finish;
 mod options;

@@ -51,7 +51,7 @@ impl LoginOptions {
     /// Sets the path of the endpoints; `/signpost` by default, and the empty text for the root.
     ///
     /// # Errors
-    /// `invalid_argument` if it does not begin with a slash, or ends in one.
+    /// `invalid_argument` if it does not begin with a slash, or ends with a slash.
     pub fn at_path(self, path: &str) -> Result<Self, SignpostError> {
         let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~'));
         let is_path = is_local_path(path) && !path.ends_with('/') && is_plain;
@@ -68,7 +68,7 @@ impl LoginOptions {
     ///
     /// # Errors
     /// `invalid_argument` if it is not a path of the site.
-    pub fn failing_to(self, path: &str) -> Result<Self, SignpostError> {
+    pub fn with_failure_path(self, path: &str) -> Result<Self, SignpostError> {
         if !is_local_path(path) || path.contains('#') {
             return Err(SignpostError::invalid_argument(
                 "people who were not logged in go to a path of the site, such as /, without a fragment",
@@ -77,7 +77,8 @@ impl LoginOptions {
         Ok(Self { failed_path: path.to_owned(), ..self })
     }
 
-    /// Sets the domain's webhook secret, or several during a rotation. Without one there is no endpoint `/events`.
+    /// Sets the domain's webhook secret, or several during a rotation. Without a secret, the endpoint `/events` does
+    /// not exist.
     #[must_use]
     pub fn with_webhook_secrets(mut self, secrets: impl IntoIterator<Item = WebhookSecret>) -> Self {
         self.events.secrets = secrets.into_iter().collect();

@@ -11,9 +11,9 @@ use axum::routing::{MethodRouter, get, post};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
-use super::finish::{BoundReturn, CompletionError, LoginFailure, LoginReturning, LoginToComplete};
+use super::finish::{BoundReturn, CompletionError, LoginFailure, LoginToComplete, ReturnParameters};
 use super::options::LoginOptions;
-use super::seen::{EventStanding, SeenEvents};
+use super::seen::{EventState, SeenEvents};
 use super::site::{LoginSite, SiteError};
 use super::start::LoginStart;
 use crate::challenge::Mode;
@@ -70,7 +70,7 @@ async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mod
         return Ok(StatusCode::NOT_FOUND.into_response());
     }
     let query = request.uri.query().unwrap_or_default();
-    let start = LoginStart::new(mode, user, query, signpost.surroundings().random(), login.now());
+    let start = LoginStart::new(mode, user, query, signpost.runtime().random(), login.now());
     let created = signpost.sessions().create(&start.session(options)).await?;
     let Some(page_url) = created.page_url else {
         let message = "the service gave no page_url: is the domain's handler 'hosted'?";
@@ -84,7 +84,7 @@ async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mod
 
 async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Result<Response, SiteError> {
     let PageLogin { signpost, options, site, .. } = &*login;
-    let returning = LoginReturning::parse(request.uri.query().unwrap_or_default());
+    let returning = ReturnParameters::parse(request.uri.query().unwrap_or_default());
     let BoundReturn { ended_cookie, login: bound } = returning.bind(&cookies(&request.headers), options, login.now());
     let signed_in = match bound {
         Ok(bound) if !is_for_current_user(site, &bound, &request).await => Err(LoginFailure::Refused),
@@ -105,13 +105,13 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
             set_cookies.extend(site.sign_in(signed_in, &request).await?);
             next
         }
-        Err(failure) => failure.place(options),
+        Err(failure) => failure.page(options),
     };
     Ok(send_to(&place, set_cookies))
 }
 
 /// Returns true if the user who began a link is signed in at the site. A link never signs in a browser whose user has
-/// signed out meanwhile. Always `true` for a login and a registration.
+/// signed out in the meantime. Always `true` for a login and a registration.
 async fn is_for_current_user<S: LoginSite>(site: &S, bound: &LoginToComplete, request: &Parts) -> bool {
     let Some(user) = bound.linked_user() else { return true };
     site.current_user(request).await.as_deref() == Some(user)
@@ -128,11 +128,11 @@ async fn take_event<S: LoginSite>(
     }
     let identity = event.identity();
     match login.seen(|seen| seen.begin(&identity)) {
-        EventStanding::Done => return Ok(HandlerResponse::received(false)),
-        EventStanding::Begun => return Ok(HandlerResponse::later("somebody acts on this event now")),
-        EventStanding::New => {}
+        EventState::Done => return Ok(HandlerResponse::received(false)),
+        EventState::InProgress => return Ok(HandlerResponse::later("another request is processing this event")),
+        EventState::New => {}
     }
-    let mut act = EventAct { login, identity, is_done: false };
+    let mut act = EventGuard { login, identity, is_done: false };
     // The service closes the connection after 15 s. The task continues to its end, so that its outcome is recorded.
     let acting = tokio::spawn(async move {
         let outcome = act.login.site.on_event(event).await;
@@ -141,18 +141,18 @@ async fn take_event<S: LoginSite>(
     });
     match acting.await {
         Ok(Ok(())) => Ok(HandlerResponse::received(true)),
-        Ok(Err(())) | Err(_) => Err(HandlerRefusal::Failed),
+        Ok(Err(())) | Err(_) => Err(HandlerRefusal::Internal),
     }
 }
 
 /// An event that is being handled. Dropping it ends the handling, also if the site's function panics.
-struct EventAct<S> {
+struct EventGuard<S> {
     login: Arc<PageLogin<S>>,
     identity: String,
     is_done: bool,
 }
 
-impl<S> Drop for EventAct<S> {
+impl<S> Drop for EventGuard<S> {
     fn drop(&mut self) {
         self.login.seen(|seen| seen.end(&self.identity, self.is_done));
     }
@@ -166,7 +166,7 @@ impl<S> PageLogin<S> {
 
 impl<S: LoginSite> PageLogin<S> {
     fn now(&self) -> i64 {
-        let since = self.signpost.surroundings().now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = self.signpost.runtime().now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     }
 

@@ -1,7 +1,7 @@
 use std::collections::{HashSet, VecDeque};
 
 /// Maximum number of remembered events. The oldest is dropped first.
-const MOST_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// The identities of received events.
 #[derive(Default)]
@@ -11,39 +11,39 @@ pub(super) struct SeenEvents {
     /// The handled events, oldest first.
     order: VecDeque<String>,
     /// The events that are being handled.
-    begun: HashSet<String>,
+    in_progress: HashSet<String>,
 }
 
 /// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EventStanding {
+pub(super) enum EventState {
     /// Not handled yet.
     New,
     /// Being handled, which may fail.
-    Begun,
+    InProgress,
     /// Handled.
     Done,
 }
 
 impl SeenEvents {
     /// Starts the handling of an event, if it is new. The caller must end it.
-    pub(super) fn begin(&mut self, identity: &str) -> EventStanding {
+    pub(super) fn begin(&mut self, identity: &str) -> EventState {
         if self.done.contains(identity) {
-            EventStanding::Done
-        } else if self.begun.insert(identity.to_owned()) {
-            EventStanding::New
+            EventState::Done
+        } else if self.in_progress.insert(identity.to_owned()) {
+            EventState::New
         } else {
-            EventStanding::Begun
+            EventState::InProgress
         }
     }
 
     /// Ends the handling of an event. After a failure the event is new again.
     pub(super) fn end(&mut self, identity: &str, is_done: bool) {
-        self.begun.remove(identity);
+        self.in_progress.remove(identity);
         if !is_done || !self.done.insert(identity.to_owned()) {
             return;
         }
-        if self.order.len() == MOST_EVENTS
+        if self.order.len() == MAX_EVENTS
             && let Some(oldest) = self.order.pop_front()
         {
             self.done.remove(&oldest);

@@ -18,8 +18,8 @@ pub trait LoginSite: Send + Sync + 'static {
     /// Errors are [reported](LoginSite::report), and the browser gets 500.
     fn sign_in(&self, login: SignedIn, request: &Parts) -> impl Future<Output = Result<Vec<String>, SiteError>> + Send;
 
-    /// Handles an event of the service. Called once for each event while the program runs; several programs, or one
-    /// that is restarted, recognise repeated events by [`Event::identity`].
+    /// Handles an event of the service. Called once for each event while the program runs. Events can repeat after a
+    /// restart or at other replicas of the program; [`Event::identity`] identifies repeated events.
     ///
     /// # Errors
     /// Errors are reported, and the service sends the event again.
@@ -28,7 +28,7 @@ pub trait LoginSite: Send + Sync + 'static {
     }
 
     /// Returns the user who is signed in, `usr_…`: their account gets another key at `/link`. By default `None`, and
-    /// there is no such page. Called again when the browser comes back: a link completes only for the user who began it
+    /// there is no such page. Called again when the browser returns: a link completes only for the user who began it
     /// and is still signed in.
     fn current_user(&self, _: &Parts) -> impl Future<Output = Option<String>> + Send {
         std::future::ready(None)

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
 use super::options::LoginOptions;
-use super::state::{LoginState, MAX_AGE_SECS, cookie_name, crowded};
+use super::state::{LoginState, MAX_AGE_SECS, cookie_name, surplus_states};
 use crate::challenge::Mode;
 use crate::client::{Flow, Metadata, NewSession};
 use crate::receiver::is_local_path;
@@ -41,11 +41,11 @@ impl LoginStart {
     }
 
     /// Returns the `Set-Cookie` values: the state of this session, and the removal of surplus states.
-    pub(super) fn cookies(&self, session_id: &str, came: &str, options: &LoginOptions) -> Vec<String> {
+    pub(super) fn cookies(&self, session_id: &str, request_cookies: &str, options: &LoginOptions) -> Vec<String> {
         let site = &options.site;
         let name = cookie_name(session_id);
         let value = self.state.sign(session_id, options.cookie_key());
-        let ended = crowded(came, site, &name).into_iter().map(|name| site.set_cookie(name, "", 0));
+        let ended = surplus_states(request_cookies, site, &name).into_iter().map(|name| site.set_cookie(name, "", 0));
         [site.set_cookie(&name, &value, MAX_AGE_SECS)].into_iter().chain(ended).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::receiver::SiteOrigin;
 /// Maximum duration of a login, in seconds.
 pub(super) const MAX_AGE_SECS: u32 = 30 * 60;
 /// Maximum number of concurrent logins of a browser: each state is sent with every request.
-const MOST_STATES: usize = 3;
+const MAX_STATES: usize = 3;
 const COOKIE_PREFIX: &str = "signpost-";
 
 /// A login that a browser started.
@@ -66,9 +66,9 @@ fn decode(part: &str) -> Option<String> {
     String::from_utf8(BASE64URL_NOPAD.decode(part.as_bytes()).ok()?).ok()
 }
 
-/// Returns the names of the states that are removed for a new one, in the order of the request: all but those that
-/// expire last.
-pub(super) fn crowded<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
+/// Returns the names of the states that are removed to make room for a new state, in the order of the request: all but
+/// those that expire last.
+pub(super) fn surplus_states<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
     let prefix = if site.is_secure() { "__Host-" } else { "" };
     let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
     let states = pairs.filter_map(|(name, value)| {
@@ -79,9 +79,9 @@ pub(super) fn crowded<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec
     });
     let mut states: Vec<_> = states.enumerate().collect();
     states.sort_by_key(|(_, (_, ends))| std::cmp::Reverse(*ends));
-    let mut crowded: Vec<_> = states.into_iter().skip(MOST_STATES - 1).collect();
-    crowded.sort_by_key(|(at, _)| *at);
-    crowded.into_iter().map(|(_, (name, _))| name).collect()
+    let mut surplus_states: Vec<_> = states.into_iter().skip(MAX_STATES - 1).collect();
+    surplus_states.sort_by_key(|(at, _)| *at);
+    surplus_states.into_iter().map(|(_, (name, _))| name).collect()
 }
 
 fn seconds(text: &str) -> Option<i64> {

@@ -90,13 +90,13 @@ async fn check_answer<H: Host>(
     now: i64,
 ) -> Result<CheckedAnswer<H::Session>, HandlerRefusal> {
     if !is_fresh(answer.timestamp, now) {
-        return Err(HandlerRefusal::NotFresh);
+        return Err(HandlerRefusal::StaleTimestamp);
     }
     // A code of another mode does not exist at this endpoint.
-    let challenge = host.read_challenge(&answer.challenge).ok_or(HandlerRefusal::NotHeld)?;
+    let challenge = host.read_challenge(&answer.challenge).ok_or(HandlerRefusal::NoPendingSession)?;
     if challenge.mode != mode {
-        return Err(HandlerRefusal::NotHeld);
+        return Err(HandlerRefusal::NoPendingSession);
     }
-    let session = host.find_session(&challenge, now).await?.ok_or(HandlerRefusal::NotHeld)?;
+    let session = host.find_session(&challenge, now).await?.ok_or(HandlerRefusal::NoPendingSession)?;
     Ok(CheckedAnswer { session, challenge, answer: VerifiedAnswer::new(answer)? })
 }

@@ -84,7 +84,7 @@ impl SiteOrigin {
     }
 
     /// Returns all values of the cookie of [`SiteOrigin::cookie`]: over plain http another site below the same domain
-    /// may add one.
+    /// may add a value.
     pub fn cookies<'a>(&self, name: &str, cookies: &'a str) -> impl Iterator<Item = &'a str> {
         let name = self.cookie_name(name);
         let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
@@ -127,7 +127,7 @@ impl CodeBinding {
 
     /// Returns true if a `Cookie` header has this binding. Compares in constant time.
     #[must_use]
-    pub fn is_held(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
+    pub fn matches_cookie(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
         let own = self.value();
         let name = cookie_name(sid);
         origin.cookies(&name, cookies).any(|value| value.as_bytes().ct_eq(own.as_bytes()).into())
@@ -190,7 +190,7 @@ mod tests {
             let binding = CodeBinding::from_bytes([1; 32]);
             let mine = binding.set_cookie("sess_1", &origin(text), 900);
             let planted = format!("{}=planted; {}", sent(&mine).split('=').next().unwrap(), sent(&mine));
-            assert!(binding.is_held("sess_1", &origin(text), &planted));
+            assert!(binding.matches_cookie("sess_1", &origin(text), &planted));
         }
     }
 
@@ -199,11 +199,11 @@ mod tests {
         let (binding, other) = (CodeBinding::from_bytes([1; 32]), CodeBinding::from_bytes([2; 32]));
         for origin in [origin(SECURE), origin(PLAIN)] {
             let (mine, theirs) = (binding.set_cookie("sess_1", &origin, 900), other.set_cookie("sess_1", &origin, 900));
-            assert!(binding.is_held("sess_1", &origin, &format!("a=b; {}", sent(&mine))));
+            assert!(binding.matches_cookie("sess_1", &origin, &format!("a=b; {}", sent(&mine))));
             for cookies in ["", "a=b", sent(&theirs), &sent(&mine)[..30], &binding.value()] {
-                assert!(!binding.is_held("sess_1", &origin, cookies), "{cookies}");
+                assert!(!binding.matches_cookie("sess_1", &origin, cookies), "{cookies}");
             }
-            assert!(!binding.is_held("sess_2", &origin, sent(&mine)));
+            assert!(!binding.matches_cookie("sess_2", &origin, sent(&mine)));
         }
     }
 
@@ -213,7 +213,9 @@ mod tests {
         let origin = origin(SECURE);
         let cookies = [first.set_cookie("sess_1", &origin, 900), second.set_cookie("sess_2", &origin, 900)];
         let cookies = format!("{}; {}", sent(&cookies[0]), sent(&cookies[1]));
-        assert!(first.is_held("sess_1", &origin, &cookies) && second.is_held("sess_2", &origin, &cookies));
+        assert!(
+            first.matches_cookie("sess_1", &origin, &cookies) && second.matches_cookie("sess_2", &origin, &cookies)
+        );
     }
 
     #[test]
@@ -247,12 +249,12 @@ mod tests {
             let (binding, origin) = (CodeBinding::from_bytes(bytes), origin(SECURE));
             let cookie = binding.set_cookie(&sid, &origin, 900);
             prop_assert!(cookie.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));
-            prop_assert!(binding.is_held(&sid, &origin, sent(&cookie)));
+            prop_assert!(binding.matches_cookie(&sid, &origin, sent(&cookie)));
         }
 
         #[test]
         fn arbitrary_cookies_never_panic(sid: String, cookies: String) {
-            prop_assert!(!CodeBinding::from_bytes([1; 32]).is_held(&sid, &origin(SECURE), &cookies));
+            prop_assert!(!CodeBinding::from_bytes([1; 32]).matches_cookie(&sid, &origin(SECURE), &cookies));
         }
     }
 }

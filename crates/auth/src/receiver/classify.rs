@@ -13,7 +13,7 @@ pub enum Post {
 }
 
 /// Distinguishes a wallet's answer from an event of the service. A body with the member `event` must be signed; an
-/// unsigned one is not treated as an answer.
+/// unsigned event is rejected, not treated as an answer.
 ///
 /// # Errors
 /// [`HandlerRefusal::NotAuthentic`] if the signature of an event is missing or wrong.

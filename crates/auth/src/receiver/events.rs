@@ -12,7 +12,7 @@ use crate::webhook::{
 /// Maximum difference of `webhook-timestamp` from this server's time, in seconds.
 const ATTEMPT_TOLERANCE_SECS: u64 = 5 * 60;
 
-/// The rules by which events are accepted.
+/// The rules for accepting events.
 #[derive(Clone, Debug)]
 pub struct EventRules {
     /// The domain's webhook secret, and during a rotation also the next secret.
@@ -82,7 +82,7 @@ async fn accept<S: Site>(
     }
     let event = read_event(headers, body, rules, now)?;
     let is_new = match event.event {
-        // A test has no effect, so it need not be remembered.
+        // A test has no effect, so it is not recorded.
         EventKind::Test => true,
         EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => {
             site.accept_event(event).await?
@@ -130,7 +130,7 @@ pub(super) fn authenticate(
     let signature = headers.x_svc_signature.ok_or("it has no X-Svc-Signature")?;
     let signatures = [Some(signature), headers.x_svc_signature_next];
     let mut signatures = signatures.into_iter().flatten();
-    if !signatures.any(|signature| rules.secrets.iter().any(|secret| secret.made_x_svc_signature(signature, body))) {
+    if !signatures.any(|signature| rules.secrets.iter().any(|secret| secret.verify_x_svc_signature(signature, body))) {
         return Err("its X-Svc-Signature does not match");
     }
     let mut timestamp = None;
@@ -145,7 +145,7 @@ pub(super) fn authenticate(
     let (Some(id), Some(sent_at)) = (headers.webhook_id, timestamp) else {
         return Err("it has a webhook-signature without webhook-id and webhook-timestamp");
     };
-    if rules.secrets.iter().any(|secret| secret.made_standard_signature(signature, id, sent_at, body)) {
+    if rules.secrets.iter().any(|secret| secret.verify_standard_signature(signature, id, sent_at, body)) {
         return Ok(());
     }
     Err("its webhook-signature does not match")

@@ -9,15 +9,15 @@ use crate::keys::PublicKey;
 
 /// The application's sessions and users, which the handlers for wallets use.
 ///
-/// Internal errors are logged by the host and returned as [`HandlerRefusal::Failed`], which has no details.
+/// Internal errors are logged by the host and returned as [`HandlerRefusal::Internal`], which has no details.
 pub trait Host: Send + Sync {
     /// The host's session.
     type Session: Send + Sync;
     /// The host's user.
     type User: Send;
 
-    /// Parses the signed text, in one of the two renderings of the specification. Only a host whose codes have `v=2`
-    /// parses [`crate::Through`] here.
+    /// Parses the signed text, in either rendering of the specification. Only a host whose codes have `v=2` parses
+    /// [`crate::HostBoundChallenge`] here.
     fn read_challenge(&self, text: &str) -> Option<Challenge> {
         Challenge::parse(text).ok()
     }
@@ -30,7 +30,7 @@ pub trait Host: Send + Sync {
         now: i64,
     ) -> impl Future<Output = Result<Option<Self::Session>, HandlerRefusal>> + Send;
 
-    /// Returns the user with this key, in any encoding, among those who may answer this session.
+    /// Returns the user with this key, in any encoding, among the users who may answer this session.
     fn find_user(
         &self,
         session: &Self::Session,
@@ -38,7 +38,7 @@ pub trait Host: Send + Sync {
     ) -> impl Future<Output = Result<Option<Self::User>, HandlerRefusal>> + Send;
 
     /// Marks the session as authenticated for the user, if it is still pending: of two concurrent answers to a
-    /// challenge, the second gets [`HandlerRefusal::NotHeld`].
+    /// challenge, the second gets [`HandlerRefusal::NoPendingSession`].
     fn log_in(
         &self,
         session: Self::Session,
@@ -47,7 +47,7 @@ pub trait Host: Send + Sync {
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
 
     /// Creates the user and marks the session as authenticated, atomically: [`HandlerRefusal::UserExists`] or
-    /// [`HandlerRefusal::NotHeld`] if another answer came first.
+    /// [`HandlerRefusal::NoPendingSession`] if another answer came first.
     fn register(
         &self,
         session: Self::Session,
@@ -57,7 +57,7 @@ pub trait Host: Send + Sync {
     /// Adds the key to the account of the session. Only the service implements it; the specification has no such
     /// answer, so that other hosts refuse it by default.
     fn link(&self, _: Self::Session, _: &VerifiedAnswer) -> impl Future<Output = Result<(), HandlerRefusal>> + Send {
-        std::future::ready(Err(HandlerRefusal::NotHeld))
+        std::future::ready(Err(HandlerRefusal::NoPendingSession))
     }
 }
 

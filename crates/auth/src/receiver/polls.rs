@@ -4,7 +4,7 @@ use super::browser::{Browser, SiteOrigin};
 use super::host::{ShownCode, Site};
 use super::response::{HandlerRefusal, HandlerResponse};
 
-/// The rules by which polls are answered.
+/// The rules for answering polls.
 #[derive(Clone, Debug)]
 pub struct PollRules {
     /// The origin of the page that polls.
@@ -19,7 +19,7 @@ pub struct PollRules {
 /// Answers the page that waits for its code to be answered.
 ///
 /// 400 `{error}` without `sid`, 404 `{status: "not_found"}`, 200 `{status: "pending"}`, 200 `{status: "authenticated",
-/// redirect}`. The first of the last kind logs the browser in.
+/// redirect}`. The first `authenticated` response logs the browser in.
 pub async fn handle_poll<S: Site>(
     site: &S,
     sid: Option<&str>,
@@ -35,7 +35,7 @@ async fn answer_poll<S: Site>(
     browser: &Browser<'_>,
     rules: &PollRules,
 ) -> Result<HandlerResponse, HandlerRefusal> {
-    let sid = sid.filter(|sid| !sid.is_empty()).ok_or(HandlerRefusal::NoSid)?;
+    let sid = sid.filter(|sid| !sid.is_empty()).ok_or(HandlerRefusal::MissingSid)?;
     let Some(code) = site.find_code(sid).await? else {
         return Ok(HandlerResponse { status: 404, ..HandlerResponse::ok(json!({ "status": "not_found" })) });
     };
@@ -56,7 +56,8 @@ fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRule
     if !bind_poll {
         return true;
     }
-    !browser.is_foreign(origin) && browser.cookies.is_some_and(|cookies| code.binding.is_held(sid, origin, cookies))
+    !browser.is_foreign(origin)
+        && browser.cookies.is_some_and(|cookies| code.binding.matches_cookie(sid, origin, cookies))
 }
 
 /// Returns true if a `return_url` is a path, which no browser parses as the URL of another site.

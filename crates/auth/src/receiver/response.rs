@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::answer::{InvalidAnswer, NotVerified};
+use crate::answer::{InvalidAnswer, VerificationError};
 
 /// An error response to a request, with its status (specification, section 4, receiver status codes).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,8 +10,8 @@ pub enum HandlerRefusal {
     InvalidAnswer(InvalidAnswer),
     /// 400: the poll names no session.
     #[error("the query parameter sid is missing: poll with ?sid=<session id>")]
-    NoSid,
-    /// 400: signed by the service, and yet no event.
+    MissingSid,
+    /// 400: signed by the service, but not an event.
     #[error("the body is not an event: event, timestamp, session_id and data are required")]
     InvalidEvent,
     /// 401: not, or not provably, from the service.
@@ -22,14 +22,14 @@ pub enum HandlerRefusal {
     SourceNotAllowed,
     /// 404: never issued, for the other purpose, answered, replaced or expired.
     #[error("no session waits for an answer to this challenge: scan the code again")]
-    NotHeld,
+    NoPendingSession,
     /// 404: the code was replaced by a newer code.
     #[error("a new code replaced this one: scan the code that the page shows now")]
     Replaced,
-    /// 404: a way to log in that is not offered here.
+    /// 404: a login method that is not offered here.
     #[error("this kind of wallet is not accepted here: use what the page offers")]
     MethodNotOffered,
-    /// 404: the key has no account, and the page now offers the user to create one.
+    /// 404: the key has no account, and the page now offers to create an account.
     #[error("no account has this key yet: scan the new code on the page to create one")]
     AccountNeeded,
     /// 404: the key has no account, and none may be created.
@@ -38,18 +38,18 @@ pub enum HandlerRefusal {
     /// 404: a login by a key that never registered.
     #[error("no user has this public key: register first")]
     UserUnknown,
-    /// 406: not signed by this key, malformed key and signature included.
+    /// 406: not signed by this key; also for a malformed key or signature.
     #[error(transparent)]
-    NotVerified(#[from] NotVerified),
-    /// 406: without the number that the page shows, or with another.
+    NotVerified(#[from] VerificationError),
+    /// 406: without the number that the page shows, or with another number.
     #[error("the number shown on the page is missing or wrong: type it as shown")]
     ConfirmCode,
     /// 406: signed for another host than the code names.
     #[error("the signature is for another host: scan the code on the site's own page, not a copy of it elsewhere")]
     Host,
-    /// 408: signed too long ago, or by a clock that is off.
+    /// 408: signed too long ago, or with a wrong clock.
     #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
-    NotFresh,
+    StaleTimestamp,
     /// 409: a registration by a key that has a user.
     #[error("a user with this public key exists: log in instead")]
     UserExists,
@@ -64,7 +64,7 @@ pub enum HandlerRefusal {
     TooLarge,
     /// 429: too many answers, with the time of the next attempt.
     #[error("too many requests; try again in {retry_after} s")]
-    Busy {
+    RateLimited {
         /// Whole seconds, at least 1: `Retry-After`.
         retry_after: u64,
         /// Header fields with details of the limit.
@@ -72,7 +72,7 @@ pub enum HandlerRefusal {
     },
     /// 500: anything else. The host has logged it.
     #[error("something went wrong on this server: try again")]
-    Failed,
+    Internal,
 }
 
 impl HandlerRefusal {
@@ -80,21 +80,21 @@ impl HandlerRefusal {
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
-            Self::InvalidAnswer(_) | Self::NoSid | Self::InvalidEvent => 400,
+            Self::InvalidAnswer(_) | Self::MissingSid | Self::InvalidEvent => 400,
             Self::NotAuthentic(_) => 401,
             Self::SourceNotAllowed => 403,
-            Self::NotHeld
+            Self::NoPendingSession
             | Self::Replaced
             | Self::MethodNotOffered
             | Self::AccountNeeded
             | Self::RegistrationClosed
             | Self::UserUnknown => 404,
             Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
-            Self::NotFresh => 408,
+            Self::StaleTimestamp => 408,
             Self::UserExists | Self::KeyTaken | Self::TooManyKeys => 409,
             Self::TooLarge => 413,
-            Self::Busy { .. } => 429,
-            Self::Failed => 500,
+            Self::RateLimited { .. } => 429,
+            Self::Internal => 500,
         }
     }
 
@@ -156,7 +156,7 @@ impl From<HandlerRefusal> for HandlerResponse {
         }
         let status = refusal.status();
         let headers = match refusal {
-            HandlerRefusal::Busy { retry_after, headers } => {
+            HandlerRefusal::RateLimited { retry_after, headers } => {
                 [("retry-after", retry_after.to_string())].into_iter().chain(headers).collect()
             }
             _ => Vec::new(),

@@ -30,9 +30,9 @@ pub struct Receiver<S> {
     pub site: S,
     /// The paths of the endpoints.
     pub paths: Paths,
-    /// The rules by which polls are answered.
+    /// The rules for answering polls.
     pub poll: PollRules,
-    /// The rules by which events are accepted. `allowed_sources` requires a server with the peers' addresses
+    /// The rules for accepting events. `allowed_sources` requires a server with the peers' addresses
     /// (`into_make_service_with_connect_info::<SocketAddr>`). Behind a proxy the source is the proxy's address.
     pub events: EventRules,
     /// Returns the time in Unix seconds.
@@ -42,13 +42,13 @@ pub struct Receiver<S> {
 /// The paths of the endpoints, which the integrator chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// The endpoint to which wallets post to log in.
+    /// The endpoint for wallets' logins.
     pub login: String,
-    /// The endpoint to which wallets post to register.
+    /// The endpoint for wallets' registrations.
     pub register: String,
     /// The endpoint that the page with the code polls.
     pub poll: String,
-    /// The endpoint to which the service posts events.
+    /// The endpoint for the service's events.
     pub events: String,
 }
 
@@ -143,8 +143,8 @@ pub(crate) async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), 
     Ok((parts, body))
 }
 
-/// Returns the text of a header. A value that is not text is returned as one that nothing equals, so that it does not
-/// count as absent.
+/// Returns the text of a header. A value that is not text becomes U+FFFD, which matches no valid value, so that the
+/// header does not count as absent.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
 }

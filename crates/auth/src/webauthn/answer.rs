@@ -133,7 +133,7 @@ impl PasskeyAssertion {
         })
     }
 
-    /// Returns the credential id, by which the public key is looked up.
+    /// Returns the credential id, to look up the public key.
     #[must_use]
     pub fn id(&self) -> &PasskeyId {
         &self.id

@@ -75,7 +75,7 @@ fn reduced(mut words: [i64; 8]) -> FieldElement {
         if carry == 0 && is_below_prime(&digits) {
             return digits;
         }
-        // At least once: without a carry the digits alone are not below the prime.
+        // Without a carry, the prime is subtracted once, because the digits are not below it.
         let times = if carry == 0 { 1 } else { carry };
         words = std::array::from_fn(|at| i64::from(digits[at]) - times * i64::from(PRIME[at]));
         // The carry belongs above the highest digit.

@@ -17,12 +17,12 @@ pub struct PasskeyHandle([u8; PasskeyHandle::LENGTH]);
 /// Error of parsing a credential id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the id of a passkey is 1 to 1023 bytes in base64url without padding")]
-pub struct NotAPasskeyId;
+pub struct InvalidPasskeyId;
 
 /// Error of parsing a user handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the user handle of a passkey is 32 bytes as 43 characters of base64url without padding")]
-pub struct NotAPasskeyHandle;
+pub struct InvalidPasskeyHandle;
 
 impl PasskeyId {
     /// Maximum length in bytes (Web Authentication, 4).
@@ -31,22 +31,22 @@ impl PasskeyId {
     /// Creates an id from its bytes.
     ///
     /// # Errors
-    /// [`NotAPasskeyId`] for no bytes and for more than [`PasskeyId::MAX_LENGTH`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAPasskeyId> {
+    /// [`InvalidPasskeyId`] for no bytes and for more than [`PasskeyId::MAX_LENGTH`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPasskeyId> {
         let fits = (1..=Self::MAX_LENGTH).contains(&bytes.len());
-        fits.then(|| Self(bytes.to_owned())).ok_or(NotAPasskeyId)
+        fits.then(|| Self(bytes.to_owned())).ok_or(InvalidPasskeyId)
     }
 
     /// Parses the canonical form.
     ///
     /// # Errors
-    /// [`NotAPasskeyId`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, NotAPasskeyId> {
+    /// [`InvalidPasskeyId`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, InvalidPasskeyId> {
         // 1023 bytes are 1364 characters.
         if text.len() > 1364 {
-            return Err(NotAPasskeyId);
+            return Err(InvalidPasskeyId);
         }
-        Self::from_bytes(&BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| NotAPasskeyId)?)
+        Self::from_bytes(&BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| InvalidPasskeyId)?)
     }
 
     /// Returns the bytes.
@@ -69,13 +69,13 @@ impl PasskeyHandle {
     /// Parses the canonical form.
     ///
     /// # Errors
-    /// [`NotAPasskeyHandle`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, NotAPasskeyHandle> {
+    /// [`InvalidPasskeyHandle`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, InvalidPasskeyHandle> {
         if text.len() != 43 {
-            return Err(NotAPasskeyHandle);
+            return Err(InvalidPasskeyHandle);
         }
-        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| NotAPasskeyHandle)?;
-        bytes.try_into().map(Self).map_err(|_| NotAPasskeyHandle)
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| InvalidPasskeyHandle)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidPasskeyHandle)
     }
 
     /// Returns the bytes.
@@ -110,33 +110,33 @@ impl fmt::Debug for PasskeyHandle {
 }
 
 impl FromStr for PasskeyId {
-    type Err = NotAPasskeyId;
+    type Err = InvalidPasskeyId;
 
-    fn from_str(text: &str) -> Result<Self, NotAPasskeyId> {
+    fn from_str(text: &str) -> Result<Self, InvalidPasskeyId> {
         Self::parse(text)
     }
 }
 
 impl FromStr for PasskeyHandle {
-    type Err = NotAPasskeyHandle;
+    type Err = InvalidPasskeyHandle;
 
-    fn from_str(text: &str) -> Result<Self, NotAPasskeyHandle> {
+    fn from_str(text: &str) -> Result<Self, InvalidPasskeyHandle> {
         Self::parse(text)
     }
 }
 
 impl TryFrom<String> for PasskeyId {
-    type Error = NotAPasskeyId;
+    type Error = InvalidPasskeyId;
 
-    fn try_from(text: String) -> Result<Self, NotAPasskeyId> {
+    fn try_from(text: String) -> Result<Self, InvalidPasskeyId> {
         Self::parse(&text)
     }
 }
 
 impl TryFrom<String> for PasskeyHandle {
-    type Error = NotAPasskeyHandle;
+    type Error = InvalidPasskeyHandle;
 
-    fn try_from(text: String) -> Result<Self, NotAPasskeyHandle> {
+    fn try_from(text: String) -> Result<Self, InvalidPasskeyHandle> {
         Self::parse(&text)
     }
 }
@@ -165,9 +165,9 @@ mod tests {
             let id = PasskeyId::from_bytes(&vec![0xfe; length]).unwrap();
             assert_eq!(PasskeyId::parse(&id.to_string()), Ok(id));
         }
-        assert_eq!(PasskeyId::from_bytes(&[]), Err(NotAPasskeyId));
-        assert_eq!(PasskeyId::from_bytes(&[0; 1024]), Err(NotAPasskeyId));
-        assert_eq!(PasskeyId::parse(&BASE64URL_NOPAD.encode(&[0; 1024])), Err(NotAPasskeyId));
+        assert_eq!(PasskeyId::from_bytes(&[]), Err(InvalidPasskeyId));
+        assert_eq!(PasskeyId::from_bytes(&[0; 1024]), Err(InvalidPasskeyId));
+        assert_eq!(PasskeyId::parse(&BASE64URL_NOPAD.encode(&[0; 1024])), Err(InvalidPasskeyId));
         for (bytes, is_handle) in [(0, false), (31, false), (32, true), (33, false), (64, false)] {
             let text = BASE64URL_NOPAD.encode(&vec![7; bytes]);
             assert_eq!(PasskeyHandle::parse(&text).is_ok(), is_handle, "{bytes}");
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn only_the_canonical_spelling_parses() {
         for text in ["", "AA==", "A+", "A/", "AB", "A", "AA ", "AA\n", "é"] {
-            assert_eq!(PasskeyId::parse(text), Err(NotAPasskeyId), "{text:?}");
+            assert_eq!(PasskeyId::parse(text), Err(InvalidPasskeyId), "{text:?}");
         }
         let text = PasskeyHandle::from_bytes([7; 32]).to_string();
         for bad in [format!("{text}="), text.replace('c', "d"), format!("{} ", &text[1..])] {
-            assert_eq!(PasskeyHandle::parse(&bad), Err(NotAPasskeyHandle), "{bad:?}");
+            assert_eq!(PasskeyHandle::parse(&bad), Err(InvalidPasskeyHandle), "{bad:?}");
         }
     }
 

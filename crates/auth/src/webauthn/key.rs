@@ -31,7 +31,7 @@ enum KeyParts {
     Rs256 { n: Vec<u8>, e: Vec<u8> },
 }
 
-/// The signature algorithms offered to authenticators, the preferred one first.
+/// The signature algorithms offered to authenticators, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PasskeyAlgorithm {
     /// ECDSA on P-256 with SHA-256.
@@ -43,7 +43,7 @@ pub enum PasskeyAlgorithm {
 /// Error of parsing the public key of a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedPasskeyKey {
-    /// Not a `SubjectPublicKeyInfo` in DER with one of the two algorithms.
+    /// Not a `SubjectPublicKeyInfo` in DER with a supported algorithm.
     #[error("a passkey's public key is a SubjectPublicKeyInfo of P-256 or RSA in hex, DER")]
     NotSpki,
     /// Not a point on P-256, or a compressed point.

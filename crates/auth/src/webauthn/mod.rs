@@ -15,7 +15,7 @@ mod relying_party;
 mod spki;
 
 pub use answer::{AssertedPasskey, NewPasskey, PasskeyAssertion, PasskeyRegistration};
-pub use identifier::{NotAPasskeyHandle, NotAPasskeyId, PasskeyHandle, PasskeyId};
+pub use identifier::{InvalidPasskeyHandle, InvalidPasskeyId, PasskeyHandle, PasskeyId};
 pub use key::{MalformedPasskeyKey, PasskeyAlgorithm, PasskeyKey};
 pub use refusal::PasskeyRefusal;
 pub use relying_party::RelyingParty;

@@ -23,7 +23,7 @@ pub enum PasskeyRefusal {
     #[error("the authenticator answered for another relying party")]
     RelyingParty,
     /// The user was not present.
-    #[error("the authenticator has not found anybody present")]
+    #[error("the authenticator did not detect a user")]
     UserPresence,
     /// The user was present but not verified by fingerprint, face or PIN.
     #[error("the authenticator has not verified the user")]

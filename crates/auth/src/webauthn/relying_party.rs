@@ -1,6 +1,6 @@
 use url::{Host, Url};
 
-use crate::lnurl::is_this_machine;
+use crate::lnurl::is_loopback_url;
 
 /// The relying party of passkeys: a host and the origin of its pages.
 ///
@@ -24,7 +24,7 @@ impl RelyingParty {
     pub fn of(origin: &str) -> Option<Self> {
         let url = Url::parse(origin).ok()?;
         let Some(Host::Domain(id)) = url.host() else { return None };
-        let is_trusted = url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url));
+        let is_trusted = url.scheme() == "https" || (url.scheme() == "http" && is_loopback_url(&url));
         is_trusted.then(|| Self { id: id.to_owned(), origin: url.origin().ascii_serialization() })
     }
 

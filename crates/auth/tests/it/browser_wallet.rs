@@ -33,7 +33,7 @@ fn hash(key: &[u8], data: &[u8]) -> [u8; 32] {
     mac.chain_update(data).finalize().into_bytes().into()
 }
 
-/// Derives the seed by PBKDF2 (RFC 8018) with HMAC-SHA512, with the salt and rounds of BIP-39; one block has 64 bytes.
+/// Derives the seed by PBKDF2 (RFC 8018) with HMAC-SHA512, with the salt and rounds of BIP-39; a block has 64 bytes.
 fn seed(words: &str) -> [u8; 64] {
     let mac = Hmac::<Sha512>::new_from_slice(words.as_bytes()).expect("HMAC takes keys of any length");
     let round = |data: &[u8]| -> [u8; 64] { mac.clone().chain_update(data).finalize().into_bytes().into() };

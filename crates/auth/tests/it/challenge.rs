@@ -1,5 +1,5 @@
 use serde::Deserialize;
-use signpost_auth::{Challenge, DomainName, Mode, QrData, Signing, Through};
+use signpost_auth::{Challenge, DomainName, HostBoundChallenge, Mode, QrData, Signing};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -80,9 +80,9 @@ fn host_bound_text_has_the_url_standard_host() {
     for Third { name, challenge, webhook, number, authority, text } in vectors.through {
         let (challenge, webhook) = (Challenge::parse(&challenge).unwrap(), webhook.parse().unwrap());
         assert_eq!(signpost_auth::authority(&webhook), authority, "{name}");
-        let through = Through::new(challenge.clone(), &webhook, number.as_deref());
+        let through = HostBoundChallenge::new(challenge.clone(), &webhook, number.as_deref());
         assert_eq!(through.to_string(), text, "{name}");
-        let read = Through::parse(&text).unwrap();
+        let read = HostBoundChallenge::parse(&text).unwrap();
         assert_eq!(
             (read.challenge(), read.authority(), read.number()),
             (&challenge, &*authority, number.as_deref()),
@@ -91,7 +91,7 @@ fn host_bound_text_has_the_url_standard_host() {
         assert!(Challenge::parse(&text).is_err(), "{name}");
     }
     for Refused { name, text } in vectors.through_refused {
-        assert!(Through::parse(&text).is_err(), "{name}");
+        assert!(HostBoundChallenge::parse(&text).is_err(), "{name}");
     }
 }
 
@@ -100,7 +100,7 @@ fn code_parsing_is_strict() {
     let vectors: Vectors = crate::read("challenge");
     for Code { webhook, challenge, expires_at, version, number, qr_data } in vectors.qr_data {
         let signing = match version {
-            Some(2) => Signing::Through { number: number == Some(true) },
+            Some(2) => Signing::HostBound { number: number == Some(true) },
             _ => Signing::Sentence,
         };
         let (webhook, challenge) = (webhook.parse().unwrap(), Challenge::parse(&challenge).unwrap());

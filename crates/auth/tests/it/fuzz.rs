@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use serde_json::Value;
 use signpost_auth::receiver::{EventHeaders, EventRules, classify, handle_event};
-use signpost_auth::{Answer, AuthCallback, AuthUrl, Challenge, Lnurl, QrData, Signature, Through, WebhookSecret};
+use signpost_auth::{
+    Answer, AuthCallback, AuthUrl, Challenge, HostBoundChallenge, Lnurl, QrData, Signature, WebhookSecret,
+};
 
 use crate::mutations::{Random, mutated, seed};
 use crate::receiver::Held;
@@ -92,7 +94,7 @@ fn check(bytes: &[u8]) {
     if let Ok(challenge) = Challenge::parse(&text) {
         assert!(text == challenge.to_string() || text == challenge.sentence(), "{text}");
     }
-    if let Ok(through) = Through::parse(&text) {
+    if let Ok(through) = HostBoundChallenge::parse(&text) {
         assert!(text == through.to_string() && Challenge::parse(&text).is_err(), "{text}");
     }
     if let Ok(qr) = QrData::parse(&text) {
@@ -118,24 +120,24 @@ fn lightning(text: &str) {
     }
     if let Ok(read) = AuthUrl::parse(text) {
         assert_eq!(AuthUrl::parse(read.url().as_str()).as_ref(), Ok(&read), "{text}");
-        assert!(read.url().scheme() == "https" || signpost_auth::is_this_machine(read.url()), "{text}");
+        assert!(read.url().scheme() == "https" || signpost_auth::is_loopback_url(read.url()), "{text}");
     }
     if let Ok(callback) = AuthCallback::parse(text) {
         assert!(text.len() > 80 && !callback.signature_hex().is_empty(), "{text}");
     }
 }
 
-/// Parses a body as an event: without a signature it is always rejected, with one it may be invalid.
+/// Parses a body as an event. Without a signature it is always rejected; with a signature it may still be invalid.
 fn posted(body: &[u8]) {
     static SECRET: LazyLock<WebhookSecret> = LazyLock::new(|| WebhookSecret::from_bytes(&[5; 32]));
     let rules = EventRules { secrets: vec![SECRET.clone()], allowed_sources: Vec::new() };
     let (site, unsigned) = (Held::default(), EventHeaders::default());
-    let reply = handle_event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("nothing there waits");
+    let reply = handle_event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("no await");
     assert_eq!(reply.status, 401);
     drop(classify(&unsigned, body, &rules, 0));
     let signature = SECRET.x_svc_signature(body);
     let signed = EventHeaders { x_svc_signature: Some(&signature), ..unsigned };
-    let reply = handle_event(&site, None, &signed, body, &rules, 0).now_or_never().expect("nothing there waits");
+    let reply = handle_event(&site, None, &signed, body, &rules, 0).now_or_never().expect("no await");
     assert!(matches!(reply.status, 200 | 400), "{}", reply.body);
 }
 

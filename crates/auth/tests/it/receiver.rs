@@ -79,8 +79,8 @@ struct Expected {
 impl Held {
     fn or_fail<T>(&self, value: T) -> Result<T, HandlerRefusal> {
         match self.busy {
-            Some(retry_after) => Err(HandlerRefusal::Busy { retry_after, headers: Vec::new() }),
-            None if self.fails => Err(HandlerRefusal::Failed),
+            Some(retry_after) => Err(HandlerRefusal::RateLimited { retry_after, headers: Vec::new() }),
+            None if self.fails => Err(HandlerRefusal::Internal),
             None => Ok(value),
         }
     }
@@ -194,7 +194,7 @@ fn posted(kind: &str) -> HandlerResponse {
     HandlerResponse { status: 200, body: json!({ "post": kind }), set_cookie: None, headers: Vec::new() }
 }
 
-/// Compares the body with its pattern, in which `<text>` matches any text except the empty one.
+/// Compares the body with its pattern, in which `<text>` matches any non-empty text.
 fn matches(body: &Value, shape: &Value) -> bool {
     let (Some(body), Some(shape)) = (body.as_object(), shape.as_object()) else { return false };
     body.len() == shape.len()

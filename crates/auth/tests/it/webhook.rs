@@ -60,13 +60,13 @@ fn header_verifies_only_its_secret_and_body() {
     let vectors: Vectors = crate::read("webhook");
     for Received { name, secret, header, body, valid } in vectors.x_svc_signature {
         let secret = WebhookSecret::parse(&secret).unwrap();
-        assert_eq!(secret.made_x_svc_signature(&header, body.as_bytes()), valid, "{name}");
+        assert_eq!(secret.verify_x_svc_signature(&header, body.as_bytes()), valid, "{name}");
     }
     for StandardReceived { id, timestamp, received: Received { name, secret, header, body, valid } } in
         vectors.webhook_signature
     {
         let secret = WebhookSecret::parse(&secret).unwrap();
-        assert_eq!(secret.made_standard_signature(&header, &id, timestamp, body.as_bytes()), valid, "{name}");
+        assert_eq!(secret.verify_standard_signature(&header, &id, timestamp, body.as_bytes()), valid, "{name}");
     }
 }
 

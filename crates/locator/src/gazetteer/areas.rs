@@ -50,7 +50,7 @@ impl Gazetteer {
     }
 
     /// Rejects a state or country, and suggests its largest cities.
-    pub(super) fn area_alone(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    pub(super) fn area_only(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut areas = location.areas().to_vec();
         if areas.is_empty() {
             areas.extend(area_in_words(location.core));

@@ -65,7 +65,7 @@ pub(super) fn without_filler_words(text: &str) -> &str {
 }
 
 /// Returns the core of a text with the articles before it: they may be the start of its name.
-pub(super) fn with_its_article<'a>(text: &'a str, core: &'a str) -> &'a str {
+pub(super) fn include_article<'a>(text: &'a str, core: &'a str) -> &'a str {
     let Some(start) = (core.as_ptr() as usize).checked_sub(text.as_ptr() as usize) else { return core };
     let (before, _) = text.split_at(start.min(text.len()));
     let articles = before.split_whitespace().rev().take_while(|word| is_in(&ARTICLES, &word.to_lowercase()));
@@ -156,6 +156,6 @@ mod tests {
         assert_eq!(without_filler_words("find a bitcoin ATM near me in Austin please"), "Austin");
         assert_eq!(without_filler_words("downtown Portland, ME please"), "Portland, ME");
         let text = "bitcoin atm near De Leon, TX please";
-        assert_eq!(with_its_article(text, without_filler_words(text)), "De Leon, TX");
+        assert_eq!(include_article(text, without_filler_words(text)), "De Leon, TX");
     }
 }

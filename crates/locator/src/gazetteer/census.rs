@@ -24,9 +24,9 @@ pub struct CensusTable {
     at: [usize; COLUMNS.len()],
 }
 
-/// A line is no line of a table of county subdivisions.
+/// An invalid line of a table of county subdivisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotACensusLine {
+pub enum CensusLineError {
     /// The header belongs to another table.
     #[error(
         "the header has no column {0}; of the Gazetteer files of the Census, those of county subdivisions are read \
@@ -46,18 +46,18 @@ pub enum NotACensusLine {
     Cell(&'static str, String, &'static str),
 }
 
-impl NotACensusLine {
+impl CensusLineError {
     fn cell(column: &'static str, cell: &str, expected: &'static str) -> Self {
         Self::Cell(column, cell.to_owned(), expected)
     }
 }
 
 impl CensusTable {
-    /// Reads the first line of a table. `None` if it is no header of the Census.
+    /// Reads the first line of a table. `None` if it is not a header of the Census.
     ///
     /// # Errors
-    /// [`NotACensusLine::Column`], if it is the header of another table of the Census.
-    pub fn read_header(line: &str) -> Option<Result<Self, NotACensusLine>> {
+    /// [`CensusLineError::Column`], if it is the header of another table of the Census.
+    pub fn read_header(line: &str) -> Option<Result<Self, CensusLineError>> {
         let line = line.trim_start_matches('\u{feff}');
         let separator = if line.contains('|') { '|' } else { '\t' };
         let cells: Vec<&str> = line.split(separator).map(str::trim).collect();
@@ -68,7 +68,7 @@ impl CensusTable {
         for (at, column) in at.iter_mut().zip(COLUMNS) {
             match cells.iter().position(|cell| *cell == column) {
                 Some(found) => *at = found,
-                None => return Some(Err(NotACensusLine::Column(column))),
+                None => return Some(Err(CensusLineError::Column(column))),
             }
         }
         Some(Ok(Self { separator, count: cells.len(), at }))
@@ -77,24 +77,24 @@ impl CensusTable {
     /// Reads a row. `None` for a subdivision without an active government, as most in the south and west are.
     ///
     /// # Errors
-    /// [`NotACensusLine`], if cells are missing or invalid.
-    pub fn read_row(&self, line: &str) -> Result<Option<Subdivision>, NotACensusLine> {
+    /// [`CensusLineError`], if cells are missing or invalid.
+    pub fn read_row(&self, line: &str) -> Result<Option<Subdivision>, CensusLineError> {
         let cells: Vec<&str> = line.split(self.separator).map(str::trim).collect();
         if cells.len() != self.count {
-            return Err(NotACensusLine::Count { found: cells.len(), expected: self.count });
+            return Err(CensusLineError::Count { found: cells.len(), expected: self.count });
         }
         let [state, number, written, status, lat, lon] = self.at.map(|at| cells[at]);
         if number.len() != GEOID_DIGITS || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(NotACensusLine::cell("GEOID", number, "the ten digits of a county subdivision"));
+            return Err(CensusLineError::cell("GEOID", number, "the ten digits of a county subdivision"));
         }
         let Some(region) = Region::parse(state) else {
-            return Err(NotACensusLine::cell("USPS", state, "a state's code of two letters"));
+            return Err(CensusLineError::cell("USPS", state, "a state's code of two letters"));
         };
         let Some(point) = Point::parse(lat, lon) else {
-            return Err(NotACensusLine::cell("INTPTLAT", lat, "a latitude with a longitude beside it"));
+            return Err(CensusLineError::cell("INTPTLAT", lat, "a latitude with a longitude beside it"));
         };
         if written.is_empty() {
-            return Err(NotACensusLine::cell("NAME", written, "a name"));
+            return Err(CensusLineError::cell("NAME", written, "a name"));
         }
         let is_census_division = written.ends_with(" CCD") || written.ends_with("not defined");
         if is_census_division || !ACTIVE.contains(&status) {

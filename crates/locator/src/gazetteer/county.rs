@@ -187,6 +187,6 @@ mod tests {
         let county = |at: u32| gazetteer().county_of(at);
         let with: Vec<u32> = jackson.iter().copied().filter(|at| gazetteer().has_post_office(*at)).collect();
         assert_eq!(with.iter().filter_map(|at| county(*at)).collect::<Vec<_>>(), ["Ocean County"]);
-        assert!(jackson.len() > with.len(), "the other Jackson is a hamlet without one");
+        assert!(jackson.len() > with.len(), "the other Jackson is a hamlet without a county");
     }
 }

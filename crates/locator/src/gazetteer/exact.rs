@@ -57,7 +57,7 @@ impl Gazetteer {
             let is_guess = matches!(query.within, Within::Country(_))
                 && location.core.ends_with("CA")
                 && !self.has_city(&query.name, query.within);
-            return Some(Ok(if is_guess { found.at_most(0.5) } else { found }));
+            return Some(Ok(if is_guess { found.cap_confidence(0.5) } else { found }));
         }
         // Newton, IA is larger than Newtonia.
         for other in queries.filter(|query| matches!(query.within, Within::Region(_))) {
@@ -90,7 +90,7 @@ impl Gazetteer {
         // Three lowercase letters are rather a word than an alternate name.
         let is_word = is_anywhere && query.name.len() <= 3 && !is_upper(query.written) && !first.is_main_name();
         if is_elsewhere || is_common || is_word || self.has_namesake_here(&found, query.within) {
-            resolved = resolved.at_most(0.5);
+            resolved = resolved.cap_confidence(0.5);
         }
         if !is_anywhere
             && !first.is_main_name()
@@ -98,8 +98,8 @@ impl Gazetteer {
             && fold(self.name(first.place())).strip_suffix("city") == Some(&query.name)
         {
             // Denver, TX is rather unknown than Denver City.
-            let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.label() };
-            resolved = resolved.at_most(0.7).with_note(note);
+            let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.label() };
+            resolved = resolved.cap_confidence(0.7).with_note(note);
         }
         Some(resolved)
     }

@@ -64,12 +64,12 @@ impl Gazetteer {
         let min = if is_short { VERY_LARGE } else { MIN_LIKELIHOOD };
         let found = self.fuzzy_candidates(query, distance, min, budget);
         let first = *found.first()?;
-        let resolved = self.resolved(&found, query, PlaceSource::Misspelt)?.less_sure(0.7);
+        let resolved = self.resolved(&found, query, PlaceSource::FuzzyMatch)?.scale_confidence(0.7);
         let is_sure = query.before.is_none()
             && (query.within != Within::Anywhere
                 || (resolved.region.is_some() && self.is_large_and_similar(first, &query.name)));
-        let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.label() };
-        let resolved = resolved.at_most(if is_sure { 1.0 } else { 0.5 }).with_note(note);
+        let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.label() };
+        let resolved = resolved.cap_confidence(if is_sure { 1.0 } else { 0.5 }).with_note(note);
         let Some(unknown) = query.before else { return Some(resolved) };
         let note = PlaceNote::OnlyPart { unknown: unknown.to_owned(), place: resolved.label() };
         Some(resolved.with_note(note))
@@ -87,12 +87,12 @@ impl Gazetteer {
     pub(super) fn place_in_fuzzy_region(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (name, region) = location.core.rsplit_once([',', ' '])?;
         let region = region.trim();
-        let meant = Region::nearly(region)?;
+        let meant = Region::find_similar(region)?;
         let name = name.trim_end_matches([',', ' ']);
         let name = name.rsplit_once(',').map_or(name, |(_, name)| name.trim());
         let found = self.exactly(&Query::new(name, Within::Region(meant)), &[])?;
-        let note = PlaceNote::TakenFor { asked: region.to_owned(), place: meant.name().to_owned() };
-        Some(Ok(found.less_sure(0.7).with_note(note)))
+        let note = PlaceNote::FuzzyMatch { asked: region.to_owned(), place: meant.name().to_owned() };
+        Some(Ok(found.scale_confidence(0.7).with_note(note)))
     }
 
     /// `Shelby Township, MI`, `Smithtown Town, NY`: returns the place of that name if there is no such township.
@@ -116,7 +116,7 @@ impl Gazetteer {
             Some(vec![name.concat()])
         })?;
         // In South Central LA the last word need not be Louisiana.
-        Some(Ok(if location.core.contains(',') { found } else { found.at_most(0.5) }))
+        Some(Ok(if location.core.contains(',') { found } else { found.cap_confidence(0.5) }))
     }
 
     /// Returns the place of the first known prefix of a name in a named region. It need not have a post office, because
@@ -133,11 +133,11 @@ impl Gazetteer {
             for name in names {
                 let found: Vec<Candidate> = self.named(&name, query.within).take(1 + MAX_ALTERNATIVES).collect();
                 let Some(resolved) = self.resolved(&found, query, PlaceSource::Place) else { continue };
-                let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.label() };
-                let resolved = resolved.less_sure(factor).with_note(note);
+                let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.label() };
+                let resolved = resolved.scale_confidence(factor).with_note(note);
                 // In a state of townships, several share a name, and the town may be missing.
                 let is_guess = query.name.ends_with("township") || query.before.is_some();
-                return Some(if is_guess { resolved.at_most(0.5) } else { resolved });
+                return Some(if is_guess { resolved.cap_confidence(0.5) } else { resolved });
             }
         }
         None

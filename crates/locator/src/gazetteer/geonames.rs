@@ -34,10 +34,10 @@ pub enum GeonamesLine {
 
 /// Kinds of abandoned and historical places.
 const ABANDONED: [&str; 4] = ["PPLCH", "PPLH", "PPLQ", "PPLW"];
-/// Values of the language column for entries that are no names.
+/// Values of the language column for entries that are not names.
 const NO_LANGUAGES: [&str; 8] = ["post", "link", "iata", "icao", "faac", "wkdt", "unlc", "tcid"];
 
-/// Reads a line. `None` if it is no line of these tables.
+/// Reads a line. `None` if it does not belong to these tables.
 #[must_use]
 pub fn read_line(line: &str) -> Option<GeonamesLine> {
     let columns: Vec<&str> = line.split('\t').collect();

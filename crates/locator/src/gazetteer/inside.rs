@@ -26,7 +26,7 @@ const MUCH_SMALLER: u32 = 5;
 
 impl Gazetteer {
     /// Returns a landmark in a place, or the place if the landmark is unknown.
-    pub(super) fn inside_a_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    pub(super) fn landmark_in_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for (what, place) in split_at_words(location.core) {
             if !what.eq_ignore_ascii_case("airport") && self.landmarks.named(&fold(what)).next().is_none() {
                 continue;
@@ -41,7 +41,7 @@ impl Gazetteer {
     }
 
     /// `Dallas, TX or Houston, TX`: returns the first place, with a note about the other.
-    pub(super) fn one_or_another(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    pub(super) fn first_of_alternatives(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (first, other) = location.core.split_once(" or ")?;
         self.first_of_two(location, first, other)
     }
@@ -66,7 +66,7 @@ impl Gazetteer {
         let other = other.split(',').next().unwrap_or(other).trim();
         self.named(&fold(other), Within::Anywhere).next()?;
         let note = PlaceNote::OneOfTwo { other: other.to_owned(), place: place.label() };
-        Some(Ok(Resolved { source: PlaceSource::Fallback, ..place }.at_most(FALLBACK).with_note(note)))
+        Some(Ok(Resolved { source: PlaceSource::Fallback, ..place }.cap_confidence(FALLBACK).with_note(note)))
     }
 
     fn in_the_last_place(&self, location: &LocationText<'_>) -> Option<Resolved> {
@@ -125,7 +125,7 @@ impl Gazetteer {
         let named = named.filter(|landmark| landmark.kind != LandmarkKind::TooLarge);
         let nearest = nearest(named, |landmark| landmark.point.distance(place.point))?;
         let mut resolved = self.resolved_landmark(nearest, place.confidence.clamp(0.5, 0.9));
-        resolved.notes.extend(place.notes.iter().filter(|note| matches!(note, PlaceNote::TakenFor { .. })).cloned());
+        resolved.notes.extend(place.notes.iter().filter(|note| matches!(note, PlaceNote::FuzzyMatch { .. })).cloned());
         Some(resolved)
     }
 
@@ -139,7 +139,7 @@ impl Gazetteer {
         });
         let nearest = nearest(others, |candidate| self.point(candidate.place()).distance(place.point))?;
         let district = self.resolved(&[nearest], &Query::new(what, within), PlaceSource::Place)?;
-        Some(district.at_most(0.8).at_most(place.confidence.max(0.5)))
+        Some(district.cap_confidence(0.8).cap_confidence(place.confidence.max(0.5)))
     }
 
     /// Returns the locality that a part of a text names.
@@ -153,7 +153,7 @@ impl Gazetteer {
             [Within::Region(region), ..] if region.code() == "DC" => return self.place_by_name(location)?.ok(),
             _ => return None,
         }
-        let steps = [Self::postcode_alone, Self::landmark, Self::place_by_name, Self::county_by_name];
+        let steps = [Self::postcode_only, Self::landmark, Self::place_by_name, Self::county_by_name];
         if let Some(Ok(found)) = steps.iter().find_map(|step| step(self, location))
             && self.may_be_locality(&found, location)
         {
@@ -175,7 +175,7 @@ impl Gazetteer {
 
     /// Returns a place at the end of a text, or at its start before a thing, without a separator: `123 Main St Austin
     /// TX`, `Seattle Pike Place Market`.
-    pub(super) fn place_at_an_end(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    pub(super) fn prefix_or_suffix_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for query in location.queries().iter().filter(|query| query.within != Within::Anywhere) {
             if let Some(found) = self.place_in_last_words(query.written, query.within) {
                 return Some(Ok(found));
@@ -231,5 +231,5 @@ fn fallback(place: Resolved, unknown: &str, max_confidence: f64) -> Resolved {
     } else {
         PlaceNote::OnlyPart { unknown: unknown.to_owned(), place: label }
     };
-    Resolved { source: PlaceSource::Fallback, ..place }.at_most(max_confidence).with_note(note)
+    Resolved { source: PlaceSource::Fallback, ..place }.cap_confidence(max_confidence).with_note(note)
 }

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::around::{with_its_article, without_filler_words};
+use super::around::{include_article, without_filler_words};
 use super::blob::PlaceArea;
 use super::query::{Query, Within, is_upper, queries};
 use super::resolve::Resolved;
@@ -28,7 +28,7 @@ impl<'a> LocationText<'a> {
     pub(super) fn new(text: &'a str, budget: &'a FuzzyBudget) -> Self {
         let text = text.trim_matches(|letter: char| letter.is_whitespace() || "?!;:\"“”".contains(letter));
         let core = without_filler_words(text);
-        let with_article = with_its_article(text, core);
+        let with_article = include_article(text, core);
         Self { text, core, with_article, budget, areas: OnceCell::new(), queries: OnceCell::new() }
     }
 

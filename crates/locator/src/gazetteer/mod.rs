@@ -51,9 +51,9 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-pub use blob::{CountyEntry, Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
+pub use blob::{CountyEntry, GazetteerError, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 pub use build::{GeoName, Postcode, build};
-pub use census::{CensusTable, NotACensusLine};
+pub use census::{CensusLineError, CensusTable};
 pub use geonames::{GeonamesLine, read_line};
 pub use landmarks::{AirportCodes, Landmark, LandmarkKind, Landmarks, UnreadableRow};
 pub use note::PlaceNote;
@@ -115,11 +115,11 @@ impl Gazetteer {
     /// Reads the output of [`encode`].
     ///
     /// # Errors
-    /// [`Damaged`], if the bytes are no gazetteer, incomplete or inconsistent.
+    /// [`GazetteerError`], if the bytes are not a gazetteer, incomplete or inconsistent.
     ///
     /// # Panics
     /// Never: a test reads the embedded tables of landmarks.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, GazetteerError> {
         // The landmarks are read in parallel, once for all gazetteers.
         let contents = std::thread::scope(|scope| {
             scope.spawn(|| LazyLock::force(&LANDMARKS));

@@ -6,13 +6,13 @@ use std::fmt;
 ///
 /// ```
 /// # use signpost_locator::gazetteer::PlaceNote;
-/// let note = PlaceNote::TakenFor { asked: "Autsin".to_owned(), place: "Austin, TX".to_owned() };
+/// let note = PlaceNote::FuzzyMatch { asked: "Autsin".to_owned(), place: "Austin, TX".to_owned() };
 /// assert_eq!(note.to_string(), "'Autsin' is not known; it was taken for Austin, TX.");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceNote {
     /// No place has exactly this name; a similar name was chosen.
-    TakenFor {
+    FuzzyMatch {
         /// The name in the text.
         asked: String,
         /// The place with its area.
@@ -52,7 +52,7 @@ pub enum PlaceNote {
 impl fmt::Display for PlaceNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TakenFor { asked, place } => write!(f, "'{asked}' is not known; it was taken for {place}."),
+            Self::FuzzyMatch { asked, place } => write!(f, "'{asked}' is not known; it was taken for {place}."),
             Self::OnlyPart { unknown, place } => {
                 write!(f, "'{unknown}' is not known here; distances count from the middle of {place}.")
             }

@@ -48,7 +48,8 @@ impl Gazetteer {
             return Some(Err(Unresolved::new(UnresolvedKind::Unknown, reason)));
         };
         let name = format!("{code} {}", near.name);
-        let resolved = Resolved::at(name, code.near(near.point)?, PlaceSource::PlusCode, 0.95).at_most(near.confidence);
+        let resolved =
+            Resolved::at(name, code.near(near.point)?, PlaceSource::PlusCode, 0.95).cap_confidence(near.confidence);
         Some(Ok(Resolved { region: near.region, country: near.country, notes: near.notes, ..resolved }))
     }
 

@@ -12,7 +12,7 @@ use crate::point::Point;
 
 impl Gazetteer {
     /// Returns the point of a postcode without other text. An unknown postcode is an error.
-    pub(super) fn postcode_alone(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    pub(super) fn postcode_only(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (code, country) = parse_postcode(location.core).or_else(|| parse_forward_sortation_area(location.core))?;
         Some(self.postcode(&code, country))
     }
@@ -86,7 +86,7 @@ impl Gazetteer {
 /// Limits the confidence of a postcode for an address, with a note that the street is unknown.
 fn without_street(postcode: Resolved) -> Resolved {
     let place = postcode.name.clone();
-    postcode.at_most(0.5).with_note(PlaceNote::Street { place })
+    postcode.cap_confidence(0.5).with_note(PlaceNote::Street { place })
 }
 
 /// Confidence of a known postcode.

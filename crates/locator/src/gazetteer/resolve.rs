@@ -51,7 +51,7 @@ pub enum PlaceSource {
     /// A place.
     Place,
     /// A place with a typing mistake.
-    Misspelt,
+    FuzzyMatch,
     /// A text with unknown details, such as a street: the answer is the town around it.
     Fallback,
 }
@@ -129,12 +129,12 @@ impl Resolved {
     }
 
     /// Multiplies the confidence.
-    pub(super) fn less_sure(self, factor: f64) -> Self {
+    pub(super) fn scale_confidence(self, factor: f64) -> Self {
         Self { confidence: rounded(self.confidence * factor), ..self }
     }
 
     /// Limits the confidence.
-    pub(super) fn at_most(self, confidence: f64) -> Self {
+    pub(super) fn cap_confidence(self, confidence: f64) -> Self {
         Self { confidence: rounded(self.confidence.min(confidence)), ..self }
     }
 
@@ -175,7 +175,7 @@ impl PlaceSource {
             Self::Region => "region",
             Self::County => "county",
             Self::Place => "place",
-            Self::Misspelt => "misspelt",
+            Self::FuzzyMatch => "misspelt",
             Self::Fallback => "fallback",
         }
     }

@@ -9,15 +9,15 @@ use super::Gazetteer;
 use super::candidate::Candidate;
 use super::query::{Query, Within};
 
-/// Minimum characters of a name at edit distance one. Shorter names have too many matches.
+/// Minimum characters of a name at edit distance 1. Shorter names have too many matches.
 const MIN_NAME_CHARS: usize = 4;
-/// Minimum characters of a name at edit distance two.
+/// Minimum characters of a name at edit distance 2.
 const MIN_NAME_CHARS_FOR_TWO: usize = 7;
 /// Maximum characters of the name of a place.
 const MAX_NAME_CHARS: usize = 40;
 /// Maximum characters of a non-Latin name, because its search is slow.
 const MAX_NAME_CHARS_BEYOND_ASCII: usize = 16;
-/// Cost of a search for a non-Latin name. A search for a Latin name at edit distance one costs 2.
+/// Cost of a search for a non-Latin name. A search for a Latin name at edit distance 1 costs 2.
 const COST_BEYOND_ASCII: u32 = 6;
 /// Ratio of likelihoods of a mistake in another letter and in the first letter.
 const FIRST_LETTER: u32 = 20;
@@ -30,7 +30,7 @@ const FIRST_BEYOND_ASCII: u8 = 0x80;
 pub(super) struct FuzzyBudget(Cell<u32>);
 
 impl FuzzyBudget {
-    /// Creates the budget of one text: six searches at edit distance one, or three at two, in about a millisecond.
+    /// Creates the budget of a text: six searches at edit distance 1, or three at 2, in about a millisecond.
     pub(super) fn of_a_text() -> Self {
         Self(Cell::new(12))
     }

@@ -15,15 +15,15 @@ const STEPS: [PlaceStep; 20] = [
     ("a text that says no place", Gazetteer::no_place),
     ("coordinates, or a link to a map", Gazetteer::coordinates),
     ("a plus code", Gazetteer::plus_code),
-    ("a postcode", Gazetteer::postcode_alone),
+    ("a postcode", Gazetteer::postcode_only),
     ("the code of an airport", Gazetteer::airport_code),
     ("an airport, landmark or region", Gazetteer::landmark),
     ("a place", Gazetteer::place_by_name),
     ("a county", Gazetteer::county_by_name),
-    ("a state or country", Gazetteer::area_alone),
+    ("a state or country", Gazetteer::area_only),
     ("an address with a postcode", Gazetteer::address_with_postcode),
-    ("one place or another", Gazetteer::one_or_another),
-    ("something in a place", Gazetteer::inside_a_place),
+    ("one place or another", Gazetteer::first_of_alternatives),
+    ("something in a place", Gazetteer::landmark_in_place),
     ("a place with a typing mistake", Gazetteer::fuzzy_place),
     ("a place with its state misspelt", Gazetteer::place_in_fuzzy_region),
     ("a landmark with a typing mistake", Gazetteer::fuzzy_landmark),
@@ -31,7 +31,7 @@ const STEPS: [PlaceStep; 20] = [
     ("a place without its direction", Gazetteer::place_without_direction),
     ("two places with a hyphen", Gazetteer::twin_cities),
     ("the text without brackets", Gazetteer::without_brackets),
-    ("a place at an end of the text", Gazetteer::place_at_an_end),
+    ("a place at an end of the text", Gazetteer::prefix_or_suffix_place),
 ];
 
 impl Gazetteer {

@@ -82,7 +82,10 @@ impl Gazetteer {
     fn landmark_of_query(&self, query: &Query<'_>, text: &str) -> Option<PlaceAnswer> {
         let is_anywhere = query.within == Within::Anywhere;
         let is_single_word = is_anywhere && !query.written.contains(char::is_whitespace);
-        if is_single_word && self.landmarks.called(&query.name).next().is_none() && !query.name.ends_with("airport") {
+        if is_single_word
+            && self.landmarks.by_exact_name(&query.name).next().is_none()
+            && !query.name.ends_with("airport")
+        {
             return None;
         }
         let coded = if is_anywhere { None } else { self.landmarks.by_code(query.written) };
@@ -180,13 +183,13 @@ impl Gazetteer {
         let located =
             location.queries().iter().filter(|query| query.within != Within::Anywhere && query.before.is_none());
         located.take(MAX_FUZZY_QUERIES).chain(&alone).find_map(|query| {
-            let found = self.landmarks.nearly(&query.name, |landmark| {
+            let found = self.landmarks.find_similar(&query.name, |landmark| {
                 landmark.kind != LandmarkKind::TooLarge && query.within.contains(landmark.area())
             })?;
             let confidence = if query.within == Within::Anywhere { 0.5 } else { 0.65 };
             let resolved = self.resolved_landmark(found, confidence);
-            let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.name.clone() };
-            Some(Ok(Resolved { source: PlaceSource::Misspelt, ..resolved.with_note(note) }))
+            let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.name.clone() };
+            Some(Ok(Resolved { source: PlaceSource::FuzzyMatch, ..resolved.with_note(note) }))
         })
     }
 

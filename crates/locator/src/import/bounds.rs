@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::broken::Broken;
+use super::error::ImportError;
 
-/// Limits of the size of a file, and so of the time and memory for reading it.
+/// The limits of the size of a file, and so of the time and memory for reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Maximum items in a document, or rows in a table.
@@ -29,21 +29,21 @@ impl Bounds {
     }
 }
 
-/// Stops an import from another thread. Clones share their state.
+/// A flag that cancels an import from another thread. Clones share their state.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct CancelFlag(Arc<AtomicBool>);
 
-impl Stop {
-    /// Stops the import soon, with [`Broken::Stopped`].
-    pub fn stop(&self) {
+impl CancelFlag {
+    /// Cancels the import, which soon fails with [`ImportError::Cancelled`].
+    pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Checks that the import was not stopped.
+    /// Checks that the import was not cancelled.
     ///
     /// # Errors
-    /// [`Broken::Stopped`], if it was stopped.
-    pub fn check(&self) -> Result<(), Broken> {
-        if self.0.load(Ordering::Relaxed) { Err(Broken::Stopped) } else { Ok(()) }
+    /// [`ImportError::Cancelled`], if it was cancelled.
+    pub fn check(&self) -> Result<(), ImportError> {
+        if self.0.load(Ordering::Relaxed) { Err(ImportError::Cancelled) } else { Ok(()) }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::broken::Broken;
 use super::document::DocumentMembers;
+use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
     read: machines,
 };
 
-fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, Broken> {
+fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, ImportError> {
     if !file.has_list("")? {
         return Ok(false);
     }
@@ -42,7 +42,7 @@ fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, Broken> {
 }
 
 /// Returns the places that are ATMs, and as gone those that are none any more.
-fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let mut items = Vec::new();
     let mut others = 0;
     for place in file.document()?.items("", FORMAT.name)? {

@@ -25,22 +25,22 @@ const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
 const MAX_CELL_CHARS: usize = 500;
 
 /// A field that is unknown because of an invalid cell, the cell, and the reason.
-pub(super) type Doubtful = (Field, String, &'static str);
+pub(super) type CellProblem = (Field, String, &'static str);
 
-/// The cells of a row, and the doubts about them.
+/// The cells of a row, and the problems in them.
 struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
     now: Option<Timestamp>,
-    doubts: Vec<Doubtful>,
+    problems: Vec<CellProblem>,
 }
 
-/// Parses a row into a record and doubts, or returns the reason why it is no ATM.
+/// Parses a row into a record and its problems, or returns the reason why it is not an ATM.
 pub(super) fn record<'a>(
     cell: &'a dyn Fn(Field) -> &'a str,
     options: &Options,
-) -> Result<(Record, Vec<Doubtful>), String> {
+) -> Result<(Record, Vec<CellProblem>), String> {
     let mut record = Record::at(point(cell(Field::Lat), cell(Field::Lon))?);
-    let mut read = RowReader { cell, now: options.now, doubts: Vec::new() };
+    let mut read = RowReader { cell, now: options.now, problems: Vec::new() };
     record.source_ref = read.text(Field::Ref);
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
@@ -48,7 +48,7 @@ pub(super) fn record<'a>(
     record.address = read.address(options.country);
     record.hours = read.hours();
     record.time_zone = read.as_one_of(Field::TimeZone, words::time_zone, "not the IANA name of a time zone");
-    let state = read.as_one_of(Field::Status, words::reported, "not a known state of an ATM");
+    let state = read.as_one_of(Field::Status, words::parse_reported_state, "not a known state of an ATM");
     record.reported = state.unwrap_or_default();
     record.reported_at = read.time(Field::ReportedAt);
     record.verified_at = read.time(Field::VerifiedAt);
@@ -58,7 +58,7 @@ pub(super) fn record<'a>(
     record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
     let more = read.more();
     record.more = (more != MoreFields::default()).then(|| Box::new(more));
-    Ok((record, read.doubts))
+    Ok((record, read.problems))
 }
 
 /// Returns the text on one line, without invisible characters and with single spaces.
@@ -107,30 +107,30 @@ impl RowReader<'_> {
     fn text(&mut self, field: Field) -> Option<ArcStr> {
         let text = text((self.cell)(field));
         if text.chars().count() > MAX_CELL_CHARS {
-            self.doubt(field, "longer than 500 characters");
+            self.report(field, "longer than 500 characters");
             return None;
         }
         if text.is_empty() { None } else { Some(text.into()) }
     }
 
-    /// Parses a cell. A cell that is not blank and cannot be parsed is a doubt.
+    /// Parses a cell. A cell that is not blank and cannot be parsed is reported.
     fn as_one_of<T>(&mut self, field: Field, parse: fn(&str) -> Option<T>, wrong: &'static str) -> Option<T> {
         let text = self.text(field)?;
         let value = parse(&text);
         if value.is_none() {
-            self.doubt(field, wrong);
+            self.report(field, wrong);
         }
         value
     }
 
-    fn doubt(&mut self, field: Field, reason: &'static str) {
-        self.doubts.push((field, text((self.cell)(field)), reason));
+    fn report(&mut self, field: Field, reason: &'static str) {
+        self.problems.push((field, text((self.cell)(field)), reason));
     }
 
     fn hours(&mut self) -> Option<Hours> {
         let (hours, is_understood) = Hours::parse_checked(&self.text(Field::Hours)?)?;
         if !is_understood {
-            self.doubt(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as text");
+            self.report(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as text");
         }
         Some(hours)
     }
@@ -139,7 +139,7 @@ impl RowReader<'_> {
     fn time(&mut self, field: Field) -> Option<Timestamp> {
         let time = self.as_one_of(field, words::time, "not a time, such as 2026-11-20T12:00:00Z")?;
         if self.now.is_some_and(|now| time > now + CLOCKS_APART) {
-            self.doubt(field, "in the future");
+            self.report(field, "in the future");
             return None;
         }
         Some(time)
@@ -148,12 +148,12 @@ impl RowReader<'_> {
     fn services(&mut self) -> (Tri, Tri) {
         let services = self.as_one_of(Field::Services, words::services, "not a way to trade, such as 'buy and sell'");
         let services = services.unwrap_or_default();
-        let buys = self.truth(Field::Buy).unwrap_or(services.0);
-        (buys, self.truth(Field::Sell).unwrap_or(services.1))
+        let buys = self.tri(Field::Buy).unwrap_or(services.0);
+        (buys, self.tri(Field::Sell).unwrap_or(services.1))
     }
 
-    fn truth(&mut self, field: Field) -> Option<Tri> {
-        self.as_one_of(field, words::truth, "neither yes nor no")
+    fn tri(&mut self, field: Field) -> Option<Tri> {
+        self.as_one_of(field, words::parse_tri, "neither yes nor no")
     }
 
     fn decimal(&mut self, field: Field) -> Option<Decimal> {
@@ -164,7 +164,7 @@ impl RowReader<'_> {
         let Some(text) = self.text(Field::Coins) else { return Vec::new() };
         let (coins, are_all_known) = words::coins(&text);
         if !are_all_known {
-            self.doubt(Field::Coins, "names something that is not a coin");
+            self.report(Field::Coins, "names something that is not a coin");
         }
         coins
     }
@@ -192,10 +192,10 @@ impl RowReader<'_> {
             brand_wikidata: self.as_one_of(Field::BrandWikidata, words::wikidata, "not an item of Wikidata"),
             network: self.text(Field::Network),
             located_in: self.text(Field::LocatedIn),
-            indoor: self.truth(Field::Indoor).unwrap_or_default(),
+            indoor: self.tri(Field::Indoor).unwrap_or_default(),
             level: self.text(Field::Level),
             note: self.text(Field::Note),
-            wheelchair: self.truth(Field::Wheelchair).unwrap_or_default(),
+            wheelchair: self.tri(Field::Wheelchair).unwrap_or_default(),
             manufacturer: self.text(Field::Manufacturer),
             model: self.text(Field::Model),
             email: self.as_one_of(Field::Email, words::email, "not an e-mail address"),
@@ -230,7 +230,7 @@ impl RowReader<'_> {
                     region = Some(known.code().into());
                 }
                 None if country.is_some() => {
-                    self.doubt(Field::Region, "not a state, province or territory of the country");
+                    self.report(Field::Region, "not a state, province or territory of the country");
                     region = None;
                 }
                 None => {}
@@ -247,11 +247,11 @@ impl RowReader<'_> {
         match (parse_postcode(&text), country) {
             (Some((postcode, its)), Some(country)) if its == country => Some(postcode.into()),
             (_, Some(Country::UNITED_STATES)) => {
-                self.doubt(Field::Postcode, "not a ZIP code of 5 or 9 digits");
+                self.report(Field::Postcode, "not a ZIP code of 5 or 9 digits");
                 None
             }
             (_, Some(Country::CANADA)) => {
-                self.doubt(Field::Postcode, "not a Canadian postal code, such as M5V 2T6");
+                self.report(Field::Postcode, "not a Canadian postal code, such as M5V 2T6");
                 None
             }
             _ => Some(text),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::broken::{Broken, ColumnList};
 use super::cells;
+use super::error::{ColumnList, ImportError};
 use super::field::{FIELDS, Field};
 use super::item::DocumentItem;
 use super::options::Options;
@@ -24,7 +24,7 @@ pub(super) struct ColumnMap {
 }
 
 impl ColumnMap {
-    pub(super) fn new(header: &[Cow<'_, str>], options: &Options) -> Result<Self, Broken> {
+    pub(super) fn new(header: &[Cow<'_, str>], options: &Options) -> Result<Self, ImportError> {
         let mut columns = Self::with_header(header.iter().map(|name| cells::text(name)).collect());
         for (field, name) in &options.map {
             if !name.is_empty() {
@@ -40,7 +40,7 @@ impl ColumnMap {
         }
         for field in [Field::Lat, Field::Lon] {
             if columns.column_of(field).is_none() {
-                return Err(Broken::NoCoordinates { field, columns: columns.list() });
+                return Err(ImportError::NoCoordinates { field, columns: columns.list() });
             }
         }
         columns.fields.sort_unstable();
@@ -129,11 +129,11 @@ impl ColumnMap {
     }
 
     /// Returns the column with this name, compared exactly, then in any case.
-    fn named(&self, name: &str) -> Result<usize, Broken> {
+    fn named(&self, name: &str) -> Result<usize, ImportError> {
         let name = name.trim();
         let exact = self.header.iter().position(|column| column == name);
         let column = exact.or_else(|| self.header.iter().position(|column| column.eq_ignore_ascii_case(name)));
-        column.ok_or_else(|| Broken::NoSuchColumn { column: name.to_owned(), columns: self.list() })
+        column.ok_or_else(|| ImportError::NoSuchColumn { column: name.to_owned(), columns: self.list() })
     }
 
     fn list(&self) -> ColumnList {
@@ -147,7 +147,7 @@ pub(super) fn name_cells(
     items: &mut [DocumentItem],
     options: &Options,
     is_read: fn(&str) -> bool,
-) -> Result<ColumnMap, Broken> {
+) -> Result<ColumnMap, ImportError> {
     let mut columns = ColumnMap::with_header(names(items, options));
     for (name, value) in &options.only {
         columns.only.push((columns.named(name)?, value.clone()));

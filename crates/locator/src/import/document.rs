@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::bounds::{Bounds, Stop};
-use super::broken::Broken;
+use super::bounds::{Bounds, CancelFlag};
+use super::error::ImportError;
 
 /// Maximum bytes of a member next to the items.
 const MAX_MEMBER_BYTES: usize = 64 * 1024;
@@ -26,7 +26,7 @@ pub(super) struct DocumentMembers {
 pub(super) struct Document<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
-    stop: &'a Stop,
+    cancel: &'a CancelFlag,
     /// The items of each list; a list without a name is the document.
     lists: Vec<(&'static str, Vec<&'a RawValue>)>,
     members: Vec<(&'static str, &'a RawValue)>,
@@ -37,25 +37,25 @@ impl<'a> Document<'a> {
     pub(super) fn open(
         bytes: &'a [u8],
         bounds: Bounds,
-        stop: &'a Stop,
+        cancel: &'a CancelFlag,
         wanted: &[DocumentMembers],
-    ) -> Result<Self, Broken> {
+    ) -> Result<Self, ImportError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(Broken::Empty);
+            return Err(ImportError::Empty);
         }
-        let most = bounds.items;
+        let max = bounds.items;
         let is_full = Cell::new(false);
         let mut lists = Vec::new();
         let mut members = Vec::new();
-        let top = Top { wanted, list: ItemList { most, is_full: &is_full }, lists: &mut lists, members: &mut members };
+        let top = Top { wanted, list: ItemList { max, is_full: &is_full }, lists: &mut lists, members: &mut members };
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let read = json.deserialize_any(top).and_then(|()| json.end());
         if is_full.get() {
-            return Err(Broken::TooManyItems { most });
+            return Err(ImportError::TooManyItems { max });
         }
         read.map_err(|error| not_json(&error, 0))?;
-        Ok(Self { bytes, bounds, stop, lists, members })
+        Ok(Self { bytes, bounds, cancel, lists, members })
     }
 
     /// Returns `true` if there is a list of this name.
@@ -68,23 +68,23 @@ impl<'a> Document<'a> {
         &self,
         list: &'static str,
         format: &'static str,
-    ) -> Result<impl Iterator<Item = Result<(usize, Value), Broken>>, Broken> {
+    ) -> Result<impl Iterator<Item = Result<(usize, Value), ImportError>>, ImportError> {
         let Some((_, items)) = self.lists.iter().find(|(name, _)| *name == list) else {
             let expected = if list.is_empty() { "a list of objects".to_owned() } else { format!("a list '{list}'") };
-            return Err(Broken::OtherJson { format, expected });
+            return Err(ImportError::OtherJson { format, expected });
         };
         Ok((1..).zip(items).map(|(number, item)| {
-            self.stop.check()?;
-            let most = self.bounds.item_bytes;
-            if item.get().len() > most {
-                return Err(Broken::ItemTooLong { item: number, most });
+            self.cancel.check()?;
+            let max = self.bounds.item_bytes;
+            if item.get().len() > max {
+                return Err(ImportError::ItemTooLong { item: number, max });
             }
             Ok((number, self.value(item)?))
         }))
     }
 
     /// Returns the first item of a list, if any.
-    pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, Broken> {
+    pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, ImportError> {
         match self.items(list, "")?.next() {
             Some(item) => Ok(Some(item?.1)),
             None => Ok(None),
@@ -92,14 +92,14 @@ impl<'a> Document<'a> {
     }
 
     /// Returns a member next to the lists; null if it is missing or too long.
-    pub(super) fn member(&self, name: &str) -> Result<Value, Broken> {
+    pub(super) fn member(&self, name: &str) -> Result<Value, ImportError> {
         match self.members.iter().find(|(known, _)| *known == name) {
             Some((_, member)) if member.get().len() <= MAX_MEMBER_BYTES => self.value(member),
             _ => Ok(Value::Null),
         }
     }
 
-    fn value(&self, part: &RawValue) -> Result<Value, Broken> {
+    fn value(&self, part: &RawValue) -> Result<Value, ImportError> {
         serde_json::from_str(part.get()).map_err(|error| {
             // A part is a slice of the document, so its position follows from its address.
             let before = part.get().as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
@@ -110,9 +110,9 @@ impl<'a> Document<'a> {
 }
 
 /// Creates the error for invalid JSON that begins after this number of lines.
-fn not_json(error: &serde_json::Error, lines: usize) -> Broken {
+fn not_json(error: &serde_json::Error, lines: usize) -> ImportError {
     let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(error) };
-    Broken::NotJson { line: lines + error.line(), reason }
+    ImportError::NotJson { line: lines + error.line(), reason }
 }
 
 /// Returns the error message without the position.
@@ -124,7 +124,7 @@ fn plain(error: &serde_json::Error) -> String {
     }
 }
 
-/// Locates the items of a document.
+/// A visitor that locates the items of a document.
 struct Top<'m, 'a> {
     wanted: &'m [DocumentMembers],
     list: ItemList<'m>,
@@ -132,10 +132,10 @@ struct Top<'m, 'a> {
     members: &'m mut Vec<(&'static str, &'a RawValue)>,
 }
 
-/// Locates the items of a list; other values have none. Fails at the first item above the limit.
+/// A visitor that locates the items of a list; other values have none. Fails at the first item above the limit.
 #[derive(Clone, Copy)]
 struct ItemList<'m> {
-    most: usize,
+    max: usize,
     is_full: &'m Cell<bool>,
 }
 
@@ -218,7 +218,7 @@ impl<'a> Visitor<'a> for ItemList<'_> {
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut found = Vec::new();
         while let Some(item) = items.next_element()? {
-            if found.len() == self.most {
+            if found.len() == self.max {
                 self.is_full.set(true);
                 return Err(A::Error::custom("too many items"));
             }

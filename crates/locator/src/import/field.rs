@@ -106,7 +106,7 @@ pub enum Field {
     BrandWikidata,
 }
 
-/// A text that is no name of a [`Field`].
+/// The error of an unknown [`Field`] name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a field; the fields are: {fields}", fields = Field::all().map(Field::name).collect::<Vec<_>>().join(", ")

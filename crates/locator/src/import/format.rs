@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::fmt;
 
-use super::bounds::{Bounds, Stop};
-use super::broken::Broken;
+use super::bounds::{Bounds, CancelFlag};
 use super::document::{Document, DocumentMembers};
+use super::error::ImportError;
 use super::item::DocumentItem;
 use super::text::{self, RawRow};
 
@@ -18,9 +18,9 @@ pub struct Format {
     /// The members of a JSON document that the format reads.
     pub(super) json: Option<DocumentMembers>,
     /// Returns whether a file is of this format, by its content.
-    pub(super) recognise: for<'a> fn(&SourceFile<'a>) -> Result<bool, Broken>,
+    pub(super) recognise: for<'a> fn(&SourceFile<'a>) -> Result<bool, ImportError>,
     /// Reads a file of this format.
-    pub(super) read: for<'a> fn(&SourceFile<'a>) -> Result<FileContent<'a>, Broken>,
+    pub(super) read: for<'a> fn(&SourceFile<'a>) -> Result<FileContent<'a>, ImportError>,
 }
 
 /// The content of a file.
@@ -41,7 +41,7 @@ pub(super) enum FileContent<'a> {
 pub(super) struct SourceFile<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) bounds: Bounds,
-    pub(super) stop: &'a Stop,
+    pub(super) cancel: &'a CancelFlag,
     /// The members of documents that all formats read.
     members: &'a [DocumentMembers],
     text: OnceCell<&'a str>,
@@ -49,12 +49,12 @@ pub(super) struct SourceFile<'a> {
 }
 
 impl<'a> SourceFile<'a> {
-    pub(super) fn new(bytes: &'a [u8], bounds: Bounds, stop: &'a Stop, members: &'a [DocumentMembers]) -> Self {
-        Self { bytes, bounds, stop, members, text: OnceCell::new(), document: OnceCell::new() }
+    pub(super) fn new(bytes: &'a [u8], bounds: Bounds, cancel: &'a CancelFlag, members: &'a [DocumentMembers]) -> Self {
+        Self { bytes, bounds, cancel, members, text: OnceCell::new(), document: OnceCell::new() }
     }
 
     /// Returns the file as text.
-    pub(super) fn text(&self) -> Result<&'a str, Broken> {
+    pub(super) fn text(&self) -> Result<&'a str, ImportError> {
         if let Some(text) = self.text.get() {
             return Ok(text);
         }
@@ -63,11 +63,11 @@ impl<'a> SourceFile<'a> {
     }
 
     /// Returns the file as JSON.
-    pub(super) fn document(&self) -> Result<&Document<'a>, Broken> {
+    pub(super) fn document(&self) -> Result<&Document<'a>, ImportError> {
         if let Some(document) = self.document.get() {
             return Ok(document);
         }
-        let document = Document::open(self.bytes, self.bounds, self.stop, self.members)?;
+        let document = Document::open(self.bytes, self.bounds, self.cancel, self.members)?;
         Ok(self.document.get_or_init(|| document))
     }
 
@@ -79,7 +79,7 @@ impl<'a> SourceFile<'a> {
     }
 
     /// Returns `true` if the file is JSON with this list.
-    pub(super) fn has_list(&self, list: &str) -> Result<bool, Broken> {
+    pub(super) fn has_list(&self, list: &str) -> Result<bool, ImportError> {
         Ok(self.looks_like_json() && self.document()?.has(list))
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::broken::Broken;
 use super::document::DocumentMembers;
+use super::error::ImportError;
 use super::format::{Format, SourceFile};
 use super::{btcmap, geojson, overpass, pbf, submission, table};
 
@@ -75,7 +75,7 @@ impl fmt::Display for FormatChoice {
 }
 
 /// Returns the format that recognises a file.
-pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, Broken> {
+pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, ImportError> {
     for format in FORMATS {
         if (format.recognise)(file)? {
             return Ok(format);
@@ -83,7 +83,7 @@ pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, Broken> {
     }
     // Only JSON gets here, because all other files are tables.
     let json = FORMATS.iter().filter(|format| format.json.is_some());
-    Err(Broken::UnknownJson { known: list(json.map(|format| format.title)) })
+    Err(ImportError::UnknownJson { known: list(json.map(|format| format.title)) })
 }
 
 /// Returns the members of documents that all formats read.

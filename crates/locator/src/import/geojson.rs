@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::broken::Broken;
 use super::document::DocumentMembers;
+use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -33,11 +33,11 @@ pub(super) const ALL_THE_PLACES: Format = Format {
     name: "atp",
     title: "AllThePlaces",
     json: Some(DocumentMembers { list: FEATURES, others: &[ATTRIBUTES] }),
-    recognise: names_its_spider,
+    recognise: has_spider_name,
     read: all_the_places,
 };
 
-fn names_its_spider(file: &SourceFile<'_>) -> Result<bool, Broken> {
+fn has_spider_name(file: &SourceFile<'_>) -> Result<bool, ImportError> {
     if !file.has_list(FEATURES)? {
         return Ok(false);
     }
@@ -47,7 +47,7 @@ fn names_its_spider(file: &SourceFile<'_>) -> Result<bool, Broken> {
 
 /// Returns the features of a collection. Properties that look like tags are read as tags; others are mapped by name
 /// later.
-fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let mut others = 0;
     let mut items = Vec::new();
     for feature in file.document()?.items(FEATURES, GEOJSON.name)? {
@@ -89,7 +89,7 @@ fn is_read(name: &str) -> bool {
 }
 
 /// Returns the features in the output of spiders: tags with the spider's name and the operator's own reference.
-fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
     // A file of a single spider was chosen for its operator. In the output of all spiders, most ATMs only trade cash.
     let mut first = None;
@@ -105,7 +105,7 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> 
         let (number, feature) = feature?;
         let tags = item::cells(feature["properties"].as_object());
         let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
-        if !is_atm || !(is_chosen || osm::deals_in_coins(&tags)) {
+        if !is_atm || !(is_chosen || osm::has_coin_tags(&tags)) {
             others += 1;
             continue;
         }

@@ -53,7 +53,7 @@ pub(super) fn cell(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
         Value::Array(list) => {
             let cells: Vec<String> = list.iter().filter_map(cell).collect();
             if cells.is_empty() { None } else { Some(cells.join(", ")) }

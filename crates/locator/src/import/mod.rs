@@ -1,15 +1,15 @@
 //! Import of ATMs from files: tables with a header, and documents of several sources ([`FORMATS`]).
 //!
 //! Each row of a file is an ATM, or is skipped or filtered out, and is reported with its line or, in a document, its
-//! number. If the file is [`Broken`], nothing of it is used. A file always results in equal rows with equal keys, so
-//! that importing it again changes nothing.
+//! number. If the import fails with an [`ImportError`], nothing of the file is used. A file always results in equal
+//! rows with equal keys, so importing it again changes nothing.
 
 mod bounds;
-mod broken;
 mod btcmap;
 mod cells;
 mod columns;
 mod document;
+mod error;
 mod field;
 mod format;
 mod formats;
@@ -32,8 +32,8 @@ use arcstr::ArcStr;
 
 use crate::atm::Record;
 
-pub use bounds::{Bounds, Stop};
-pub use broken::{Broken, ColumnList};
+pub use bounds::{Bounds, CancelFlag};
+pub use error::{ColumnList, ImportError};
 pub use field::{Field, UnknownField};
 pub use format::Format;
 pub use formats::{FORMATS, FormatChoice, UnknownFormat};
@@ -53,7 +53,7 @@ pub struct Import {
     /// The skipped rows.
     pub skipped: Truncated<Skipped>,
     /// The invalid cells. Their fields are unknown.
-    pub doubts: Truncated<Doubt>,
+    pub invalid_cells: Truncated<InvalidCell>,
     /// The number of rows that [`Options::only`] excluded.
     pub filtered: usize,
     /// The keys of ATMs that were removed according to the source.
@@ -89,7 +89,7 @@ pub struct Skipped {
 
 /// An invalid cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct InvalidCell {
     /// Its line or number in the file, from 1.
     pub line: usize,
     /// The unknown field.
@@ -117,11 +117,11 @@ pub struct Doubt {
 /// ```
 ///
 /// # Errors
-/// [`Broken`], if the file as a whole or the options are invalid.
-pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
-    options.stop.check()?;
+/// [`ImportError`], if the file as a whole or the options are invalid.
+pub fn read(bytes: &[u8], options: &Options) -> Result<Import, ImportError> {
+    options.cancel.check()?;
     let members = formats::members();
-    let file = SourceFile::new(bytes, options.bounds, &options.stop, &members);
+    let file = SourceFile::new(bytes, options.bounds, &options.cancel, &members);
     let format = match options.format {
         FormatChoice::Auto => formats::detect(&file)?,
         FormatChoice::Named(format) => format,
@@ -130,27 +130,27 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
         FileContent::Rows(rows) => table(rows, options)?,
         FileContent::Items { items, others, is_read } => document(items, others, is_read, options)?,
     };
-    import.settle_identities();
+    import.assign_keys();
     Ok(import)
 }
 
-fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, Broken> {
-    let most = options.bounds.items;
-    if rows.len() > most.saturating_add(1) {
-        return Err(Broken::TooManyItems { most });
+fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, ImportError> {
+    let max = options.bounds.items;
+    if rows.len() > max.saturating_add(1) {
+        return Err(ImportError::TooManyItems { max });
     }
     let mut lines = rows.into_iter();
-    let header = lines.next().ok_or(Broken::Empty)?;
-    let header = header.cells.map_err(Broken::Header)?;
+    let header = lines.next().ok_or(ImportError::Empty)?;
+    let header = header.cells.map_err(ImportError::Header)?;
     let columns = ColumnMap::new(&header, options)?;
     let mut import = Import::empty(&columns, "line");
     let mut any = false;
     for row in lines {
-        options.stop.check()?;
+        options.cancel.check()?;
         any = true;
         import.add_row(&row, &columns, options);
     }
-    if any { Ok(import) } else { Err(Broken::NoRows) }
+    if any { Ok(import) } else { Err(ImportError::NoRows) }
 }
 
 fn document(
@@ -158,15 +158,15 @@ fn document(
     others: usize,
     is_read: fn(&str) -> bool,
     options: &Options,
-) -> Result<Import, Broken> {
+) -> Result<Import, ImportError> {
     if !options.partial && items.iter().all(|item| item.is_gone) {
-        return Err(Broken::NoMachines { others });
+        return Err(ImportError::NoMachines { others });
     }
     let columns = columns::name_cells(&mut items, options, is_read)?;
     let mut import = Import::empty(&columns, "item");
     import.filtered = others;
     for item in items {
-        options.stop.check()?;
+        options.cancel.check()?;
         import.add_item(item, options);
     }
     Ok(import)
@@ -177,7 +177,7 @@ impl Import {
         Self {
             rows: Vec::new(),
             skipped: Truncated::default(),
-            doubts: Truncated::default(),
+            invalid_cells: Truncated::default(),
             filtered: 0,
             gone: Vec::new(),
             columns: columns.used(),
@@ -202,21 +202,21 @@ impl Import {
         }
         match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
-            Ok((mut record, doubts)) => {
+            Ok((mut record, problems)) => {
                 Arc::make_mut(&mut record.coins).extend(item.coins);
                 if !item.trades.is_empty() {
                     record.more_mut().trades = item.trades;
                 }
-                self.doubt(line, doubts);
+                self.add_invalid_cells(line, problems);
                 self.rows.push(ImportedRow { line, key: String::new(), record });
             }
         }
     }
 
-    fn doubt(&mut self, line: usize, doubts: Vec<cells::Doubtful>) {
-        for (field, value, reason) in doubts {
+    fn add_invalid_cells(&mut self, line: usize, problems: Vec<cells::CellProblem>) {
+        for (field, value, reason) in problems {
             let value = value.chars().take(80).collect();
-            self.doubts.push(Doubt { line, field, value, reason });
+            self.invalid_cells.push(InvalidCell { line, field, value, reason });
         }
     }
 
@@ -232,18 +232,23 @@ impl Import {
         }
         match cells::record(&|field| columns.cell(cells, field), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
-            Ok((record, doubts)) => {
+            Ok((record, problems)) => {
                 for field in columns.missing(cells) {
-                    self.doubts.push(Doubt { line, field, value: String::new(), reason: "the row ends before it" });
+                    self.invalid_cells.push(InvalidCell {
+                        line,
+                        field,
+                        value: String::new(),
+                        reason: "the row ends before it",
+                    });
                 }
-                self.doubt(line, doubts);
+                self.add_invalid_cells(line, problems);
                 self.rows.push(ImportedRow { line, key: String::new(), record });
             }
         }
     }
 
     /// Assigns the keys of the rows. Drops all but the last row with each `ref`.
-    fn settle_identities(&mut self) {
+    fn assign_keys(&mut self) {
         let mut last_lines: HashMap<ArcStr, usize> = HashMap::new();
         for row in &self.rows {
             if let Some(source_ref) = &row.record.source_ref {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::bounds::{Bounds, Stop};
+use super::bounds::{Bounds, CancelFlag};
 use super::field::Field;
 use super::formats::FormatChoice;
 use crate::country::Country;
@@ -25,5 +25,5 @@ pub struct Options {
     /// The limits of the size of the file.
     pub bounds: Bounds,
     /// Stops the import from another thread.
-    pub stop: Stop,
+    pub cancel: CancelFlag,
 }

@@ -89,11 +89,11 @@ pub(super) fn is_read(tag: &str) -> bool {
 pub(super) fn is_bitcoin_atm(tags: &BTreeMap<String, String>) -> bool {
     let amenity = ["amenity", "disused:amenity", "was:amenity", "abandoned:amenity", "removed:amenity"];
     let is_atm = amenity.iter().any(|key| tags.get(*key).is_some_and(|value| value == "atm"));
-    is_atm && deals_in_coins(tags)
+    is_atm && has_coin_tags(tags)
 }
 
 /// Checks for tags or names of coins.
-pub(super) fn deals_in_coins(tags: &BTreeMap<String, String>) -> bool {
+pub(super) fn has_coin_tags(tags: &BTreeMap<String, String>) -> bool {
     const KEYS: [&str; 6] = ["name", "brand", "operator", "network", "@spider", "nsi_id"];
     let mut coins = coins(tags).peekable();
     if coins.peek().is_some() {
@@ -126,7 +126,7 @@ pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, e
     item.set(Field::BuyFee, fee);
     item.set(Field::Fiat, Some(fiat.join(",")));
     item.coins.extend(coins(&item.properties));
-    if let Some(lightning) = item.property("payment:lightning").and_then(words::truth) {
+    if let Some(lightning) = item.property("payment:lightning").and_then(words::parse_tri) {
         item.trades.insert(Coin::bitcoin(), Trade { lightning, ..Trade::default() });
     }
     item
@@ -160,7 +160,7 @@ fn has_lifecycle_prefix(item: &DocumentItem, prefix: &str) -> bool {
 /// Returns the coins in tags such as `currency:XBT=yes`.
 fn coins(tags: &BTreeMap<String, String>) -> impl Iterator<Item = (Coin, Tri)> {
     let crypto = currencies(tags).filter(|(code, _)| CRYPTO.contains(code));
-    crypto.filter_map(|(code, value)| Some((Coin::parse(code)?, words::truth(value)?)))
+    crypto.filter_map(|(code, value)| Some((Coin::parse(code)?, words::parse_tri(value)?)))
 }
 
 fn fiat(tags: &BTreeMap<String, String>) -> impl Iterator<Item = Currency> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::broken::Broken;
 use super::document::DocumentMembers;
+use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Returns the elements that are ATMs.
-fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
     let mut nodes = Nodes::new();
     for element in document.items(ELEMENTS, FORMAT.name)? {

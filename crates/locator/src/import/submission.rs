@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::broken::Broken;
 use super::document::DocumentMembers;
+use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
@@ -77,7 +77,7 @@ fn is_read(path: &str) -> bool {
 }
 
 /// Returns all locations of a submission.
-fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
     let sent = item::cell(&document.member(SENT_AT)?);
     let mut items = Vec::new();

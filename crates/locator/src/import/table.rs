@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use super::broken::Broken;
+use super::error::ImportError;
 use super::format::{FileContent, Format};
 use super::text::{RawRow, line_breaks};
 use crate::formula;
@@ -44,7 +44,7 @@ fn header(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// Returns the first `max` rows. Empty lines are no rows.
+/// Returns the first `max` rows. Empty lines are skipped.
 fn tsv(text: &str, max: usize) -> Vec<RawRow<'_>> {
     let lines = (1..).zip(text.split('\n')).map(|(number, line)| (number, line.strip_suffix('\r').unwrap_or(line)));
     lines
@@ -65,8 +65,8 @@ fn too_long() -> String {
 /// Returns a cell of a tab-separated row without quotes and formula guard.
 fn plain(cell: &str) -> Cow<'_, str> {
     match unquoted(cell) {
-        Cow::Borrowed(cell) => formula::unguarded(cell).into(),
-        Cow::Owned(cell) => formula::unguarded(&cell).to_owned().into(),
+        Cow::Borrowed(cell) => formula::unescape(cell).into(),
+        Cow::Owned(cell) => formula::unescape(&cell).to_owned().into(),
     }
 }
 
@@ -91,8 +91,8 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
     plain.trim().to_owned().into()
 }
 
-/// Returns the first `max` rows. Empty lines are no rows.
-fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, Broken> {
+/// Returns the first `max` rows. Empty lines are skipped.
+fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, ImportError> {
     let bytes = text.as_bytes();
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes.chain(END));
@@ -110,7 +110,7 @@ fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, Broken>
         let more = reader.read_byte_record(&mut record).unwrap_or(false);
         end = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX).min(bytes.len() + END.len());
         if !more || end > bytes.len() + 1 {
-            return Err(Broken::OpenQuote { line });
+            return Err(ImportError::OpenQuote { line });
         }
         end = end.min(bytes.len());
         // The line break after a row may be partly read, and is counted before the next row.
@@ -121,7 +121,7 @@ fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, Broken>
         } else if last_line > line && !is_well_quoted(&bytes[start..end], delimiter) {
             Err(format!("the row goes on to line {last_line}: a quote in it is never closed, or not doubled"))
         } else {
-            let cells = record.iter().map(|cell| formula::unguarded(String::from_utf8_lossy(cell).trim()).to_owned());
+            let cells = record.iter().map(|cell| formula::unescape(String::from_utf8_lossy(cell).trim()).to_owned());
             Ok(cells.map(Cow::from).collect())
         };
         let is_blank = matches!(cells.as_deref(), Ok([cell]) if cell.is_empty());

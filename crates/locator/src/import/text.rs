@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::broken::Broken;
+use super::error::ImportError;
 
 /// A row of a file.
 pub(super) struct RawRow<'a> {
@@ -13,7 +13,7 @@ pub(super) struct RawRow<'a> {
 }
 
 /// Decodes a file, without a byte order mark.
-pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
+pub(super) fn decode(bytes: &[u8]) -> Result<&str, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(not_utf8(bytes, 0, "it looks like UTF-16"));
@@ -23,12 +23,12 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Broken> {
     }
     let text =
         std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to(), "it looks like Latin-1"))?;
-    if text.trim().is_empty() { Err(Broken::Empty) } else { Ok(text) }
+    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
 }
 
 /// Creates the error for invalid bytes at a position.
-fn not_utf8(bytes: &[u8], at: usize, looks_like: &'static str) -> Broken {
-    Broken::NotUtf8 { line: 1 + line_breaks(&bytes[..at]), looks_like }
+fn not_utf8(bytes: &[u8], at: usize, looks_like: &'static str) -> ImportError {
+    ImportError::NotUtf8 { line: 1 + line_breaks(&bytes[..at]), looks_like }
 }
 
 /// Returns the number of line breaks: LF, CR LF, or CR.

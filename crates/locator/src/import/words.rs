@@ -5,15 +5,15 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
-use crate::atm::{Coin, Reported};
+use crate::atm::{Coin, ReportedState};
 use crate::terms::Kyc;
 use crate::tri::Tri;
 
 /// Parses an operational state.
-pub(super) fn reported(text: &str) -> Option<Reported> {
-    const WORDS: [(Reported, &[&str]); 5] = [
+pub(super) fn parse_reported_state(text: &str) -> Option<ReportedState> {
+    const WORDS: [(ReportedState, &[&str]); 5] = [
         (
-            Reported::InService,
+            ReportedState::InService,
             &[
                 "in service",
                 "active",
@@ -28,7 +28,7 @@ pub(super) fn reported(text: &str) -> Option<Reported> {
             ],
         ),
         (
-            Reported::OutOfService,
+            ReportedState::OutOfService,
             &[
                 "out of service",
                 "inactive",
@@ -43,14 +43,14 @@ pub(super) fn reported(text: &str) -> Option<Reported> {
             ],
         ),
         (
-            Reported::TemporarilyClosed,
+            ReportedState::TemporarilyClosed,
             &["temporarily closed", "closed temporarily", "maintenance", "under maintenance"],
         ),
         (
-            Reported::PermanentlyClosed,
+            ReportedState::PermanentlyClosed,
             &["permanently closed", "closed permanently", "removed", "deleted", "decommissioned"],
         ),
-        (Reported::Unknown, &["unknown", "not reported", "n/a"]),
+        (ReportedState::Unknown, &["unknown", "not reported", "n/a"]),
     ];
     let words = text.to_ascii_lowercase().replace(['_', '-'], " ");
     WORDS.iter().find(|(_, known)| known.contains(&words.as_str())).map(|(reported, _)| *reported)
@@ -79,7 +79,7 @@ pub(super) fn website(text: &str) -> Option<ArcStr> {
 }
 
 /// Parses yes, no or unknown.
-pub(super) fn truth(text: &str) -> Option<Tri> {
+pub(super) fn parse_tri(text: &str) -> Option<Tri> {
     match text.to_ascii_lowercase().as_str() {
         "yes" | "y" | "true" | "1" | "only" | "limited" | "available" | "enabled" | "designated" => Some(Tri::Yes),
         "no" | "n" | "false" | "0" | "none" | "unavailable" | "disabled" => Some(Tri::No),

@@ -83,7 +83,7 @@ fn resolved_questions_stay_resolved() {
 /// Texts that sound like a better-known place; that place is the result, at half confidence.
 const MORE_KNOWN: [&str; 3] = ["Newton IA", "greater Philadelphia, MS area", "greater Washington, PA area"];
 
-/// Number of patterns; each town is tested with one.
+/// Number of patterns; each town is tested with a single pattern.
 const EACH: usize = 4;
 
 /// Returns the texts of some patterns with a distant result or a confidence above `surest`, and the number of all

@@ -151,7 +151,7 @@ fn misspelt_name_is_reported_with_its_match() {
     let said: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
         (found.source, &said[..]),
-        (PlaceSource::Misspelt, &["'Autsin' is not known; it was taken for Austin, TX.".to_owned()][..])
+        (PlaceSource::FuzzyMatch, &["'Autsin' is not known; it was taken for Austin, TX.".to_owned()][..])
     );
     for text in ["Autsin", "Autsin, TX", "Pheonix AZ", "Philidelphia", "miamy"] {
         assert!(resolved(text).confidence <= 0.67, "{text}");

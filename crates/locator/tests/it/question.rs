@@ -13,17 +13,17 @@ const NEAR: Distance = Distance::miles(25.0);
 /// Maximum confidence of an uncertain result.
 const UNSURE: f64 = 0.5;
 
-/// One line of the table.
+/// A line of the table.
 ///
 /// The expected result is a point (`30.27,-97.74`), no place (`ask`), or an uncertain result (`low`). Alternatives are
 /// joined by ` or `. A point followed by `low` (`30.27,-97.74 low`) requires both.
 pub(crate) struct Question {
     pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
-    wanted: Vec<Wanted>,
+    expected: Vec<Expected>,
 }
 
-enum Wanted {
+enum Expected {
     Point { at: Point, unsure: bool },
     Unsure,
     NoPlace,
@@ -31,7 +31,7 @@ enum Wanted {
 
 /// The quality of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum Verdict {
     Right,
     Wrong,
     /// Confident, but at another place.
@@ -40,43 +40,43 @@ pub(crate) enum Judgement {
 
 /// The number of questions of a kind for each quality of the result.
 #[derive(Default)]
-pub(crate) struct Marks {
+pub(crate) struct Score {
     pub(crate) asked: usize,
     pub(crate) right: usize,
     pub(crate) confidently_wrong: usize,
     /// The failed questions with their results.
-    pub(crate) faults: Vec<String>,
+    pub(crate) failures: Vec<String>,
 }
 
 /// Returns all questions of the table.
 pub(crate) fn questions() -> impl Iterator<Item = Question> {
     QUESTIONS.lines().skip(1).map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [kind, text, wanted] = fields[..] else { panic!("not three fields: {line}") };
-        let wanted = wanted.split(" or ").map(|one| Wanted::parse(one).unwrap_or_else(|| panic!("{line}")));
-        Question { kind, text, wanted: wanted.collect() }
+        let [kind, text, expected] = fields[..] else { panic!("not three fields: {line}") };
+        let expected = expected.split(" or ").map(|one| Expected::parse(one).unwrap_or_else(|| panic!("{line}")));
+        Question { kind, text, expected: expected.collect() }
     })
 }
 
 /// Evaluates all questions, by kind.
-pub(crate) fn marks(gazetteer: &Gazetteer) -> BTreeMap<&'static str, Marks> {
-    let mut marks: BTreeMap<_, Marks> = BTreeMap::new();
+pub(crate) fn scores(gazetteer: &Gazetteer) -> BTreeMap<&'static str, Score> {
+    let mut scores: BTreeMap<_, Score> = BTreeMap::new();
     for question in questions() {
-        marks.entry(question.kind).or_default().add(&question, gazetteer);
+        scores.entry(question.kind).or_default().add(&question, gazetteer);
     }
-    marks
+    scores
 }
 
-impl Marks {
+impl Score {
     fn add(&mut self, question: &Question, gazetteer: &Gazetteer) {
         self.asked += 1;
         let (verdict, answer) = question.ask(gazetteer);
         match verdict {
-            Judgement::Right => self.right += 1,
-            Judgement::Wrong => self.faults.push(answer),
-            Judgement::ConfidentlyWrong => {
+            Verdict::Right => self.right += 1,
+            Verdict::Wrong => self.failures.push(answer),
+            Verdict::ConfidentlyWrong => {
                 self.confidently_wrong += 1;
-                self.faults.push(format!("{answer}, CONFIDENTLY WRONG"));
+                self.failures.push(format!("{answer}, CONFIDENTLY WRONG"));
             }
         }
     }
@@ -84,31 +84,31 @@ impl Marks {
 
 impl Question {
     /// Returns the quality of the result and the result as text.
-    fn ask(&self, gazetteer: &Gazetteer) -> (Judgement, String) {
+    fn ask(&self, gazetteer: &Gazetteer) -> (Verdict, String) {
         match gazetteer.resolve(self.text) {
             Ok(found) => {
                 let (lat, lon, source) = (found.point.lat(), found.point.lon(), found.source.name());
                 let answer =
                     format!("{}: {} at {lat:.2}, {lon:.2} ({source}, {})", self.text, found.name, found.confidence);
-                (self.judge(Some((found.point, found.confidence))), answer)
+                (self.evaluate(Some((found.point, found.confidence))), answer)
             }
-            Err(error) => (self.judge(None), format!("{}: {error}", self.text)),
+            Err(error) => (self.evaluate(None), format!("{}: {error}", self.text)),
         }
     }
 
     /// Evaluates a result: a point with its confidence, or none.
-    pub(crate) fn judge(&self, answer: Option<(Point, f64)>) -> Judgement {
+    pub(crate) fn evaluate(&self, answer: Option<(Point, f64)>) -> Verdict {
         let Some((point, confidence)) = answer else {
-            let may_be_none = self.wanted.iter().any(|wanted| !matches!(wanted, Wanted::Point { .. }));
-            return if may_be_none { Judgement::Right } else { Judgement::Wrong };
+            let may_be_none = self.expected.iter().any(|expected| !matches!(expected, Expected::Point { .. }));
+            return if may_be_none { Verdict::Right } else { Verdict::Wrong };
         };
         let is_unsure = confidence <= UNSURE;
         let (mut is_near, mut is_right) = (false, false);
-        for wanted in &self.wanted {
-            match wanted {
-                Wanted::NoPlace => {}
-                Wanted::Unsure => is_right |= is_unsure,
-                Wanted::Point { at, unsure } => {
+        for expected in &self.expected {
+            match expected {
+                Expected::NoPlace => {}
+                Expected::Unsure => is_right |= is_unsure,
+                Expected::Point { at, unsure } => {
                     let within = if is_unsure { NEAR } else { self.reach() };
                     is_near |= point.distance(*at) <= NEAR;
                     is_right |= point.distance(*at) <= within && (is_unsure || !unsure);
@@ -116,14 +116,14 @@ impl Question {
             }
         }
         match (is_right, is_near || is_unsure) {
-            (true, _) => Judgement::Right,
-            (false, true) => Judgement::Wrong,
-            (false, false) => Judgement::ConfidentlyWrong,
+            (true, _) => Verdict::Right,
+            (false, true) => Verdict::Wrong,
+            (false, false) => Verdict::ConfidentlyWrong,
         }
     }
 
-    /// Returns the maximum distance of a confident result. The centre of a city is never the result for one of its
-    /// airports, even if it is near.
+    /// Returns the maximum distance of a confident result. The centre of a city is never the result for an airport of
+    /// the city, even if it is near.
     fn reach(&self) -> Distance {
         match self.kind {
             "airport" | "landmark" => Distance::miles(6.0),
@@ -134,7 +134,7 @@ impl Question {
     }
 }
 
-impl Wanted {
+impl Expected {
     fn parse(text: &str) -> Option<Self> {
         match text {
             "ask" => return Some(Self::NoPlace),

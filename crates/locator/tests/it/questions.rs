@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::question::{Judgement, Marks, marks, questions};
+use crate::question::{Score, Verdict, questions, scores};
 use crate::{GAZETTEER, point};
 
 /// Twelve ways to describe a location.
@@ -33,7 +33,7 @@ fn table_has_twenty_distinct_questions_per_kind() {
 
 #[test]
 fn correct_answer_is_near_and_not_overconfident() {
-    use Judgement::{ConfidentlyWrong, Right, Wrong};
+    use Verdict::{ConfidentlyWrong, Right, Wrong};
     let (austin, houston) = (point(30.3, -97.7), point(29.8, -95.4));
     for (text, answers) in [
         ("Autsin", [(None, Wrong), (Some((austin, 0.9)), Right), (Some((houston, 0.9)), ConfidentlyWrong)]),
@@ -45,24 +45,24 @@ fn correct_answer_is_near_and_not_overconfident() {
     ] {
         let question = questions().find(|question| question.text == text).expect(text);
         for (answer, verdict) in answers {
-            assert_eq!(question.judge(answer), verdict, "{text}: {answer:?}");
+            assert_eq!(question.evaluate(answer), verdict, "{text}: {answer:?}");
         }
     }
     // The centre of the city, nine miles from the airport.
     let airport = questions().find(|question| question.text == "LAX").unwrap();
     let city = point(34.05, -118.24);
-    assert_eq!([0.5, 0.6].map(|sure| airport.judge(Some((city, sure)))), [Right, Wrong]);
+    assert_eq!([0.5, 0.6].map(|sure| airport.evaluate(Some((city, sure)))), [Right, Wrong]);
 }
 
 /// Minimum percentage of correct results.
-const LEAST_RIGHT: usize = 98;
+const MIN_CORRECT_PERCENT: usize = 98;
 
 #[test]
 fn no_answer_is_confidently_wrong() {
-    let marks = marks(&GAZETTEER);
-    let faults: Vec<&String> = marks.values().flat_map(|marks| &marks.faults).collect();
-    let all = |count: fn(&Marks) -> usize| marks.values().map(count).sum::<usize>();
-    let (asked, right) = (all(|marks| marks.asked), all(|marks| marks.right));
-    assert!(right * 100 >= asked * LEAST_RIGHT, "{right} of {asked}: {faults:#?}");
-    assert_eq!(all(|marks| marks.confidently_wrong), 0, "{faults:#?}");
+    let scores = scores(&GAZETTEER);
+    let failures: Vec<&String> = scores.values().flat_map(|score| &score.failures).collect();
+    let all = |count: fn(&Score) -> usize| scores.values().map(count).sum::<usize>();
+    let (asked, right) = (all(|score| score.asked), all(|score| score.right));
+    assert!(right * 100 >= asked * MIN_CORRECT_PERCENT, "{right} of {asked}: {failures:#?}");
+    assert_eq!(all(|score| score.confidently_wrong), 0, "{failures:#?}");
 }

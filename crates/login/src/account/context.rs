@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response, Result};
 use jiff::Timestamp;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
+use signpost_platform::pages::form::{CsrfToken, PostedForm, PostedFormError};
 use signpost_platform::pages::{HtmlPage, Language};
 use signpost_platform::web::PathParams;
 use signpost_platform::web::peer::peer;
@@ -19,10 +19,10 @@ use url::form_urlencoded;
 
 use crate::domains::{self, Domain, HandlerKind};
 use crate::error::Error;
-use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in};
+use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE, SignedInUser, find_signed_in};
 use crate::ids::DomainId;
 use crate::service::LoginService;
-use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS};
+use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_MAX_AGE};
 
 /// The context of a request for an account page.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(super) struct OwnAccount {
 pub(super) enum AccountNotice {
     Renamed,
     Added,
-    /// The key did not exist any more.
+    /// The key no longer existed.
     Gone,
     /// The user returned without a login, or without adding a key.
     Unchanged,
@@ -116,7 +116,7 @@ impl AccountContext {
     }
 
     /// Checks that the form was made for this browser and purpose.
-    pub(super) fn check(&self, form: &PostedForm, purpose: &str) -> Result<(), FormRefusal> {
+    pub(super) fn check(&self, form: &PostedForm, purpose: &str) -> Result<(), PostedFormError> {
         form.check(self.has_cookie.then_some(&self.cookie), &scoped(&self.id, purpose))
     }
 
@@ -145,24 +145,24 @@ impl AccountContext {
         if self.has_cookie || self.is_form {
             return page;
         }
-        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.service.origin, &self.cookie, LOGIN_COOKIE_LASTS))
+        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.service.origin, &self.cookie, LOGIN_COOKIE_MAX_AGE))
     }
 
     /// Returns the cookie that owns login pages, and the header that sets it.
     pub(super) fn page_owner(&self) -> (CookieSecret, HeaderValue) {
         let cookie = self.page_cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
-        let set = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);
+        let set = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_MAX_AGE);
         (cookie, set)
     }
 
     /// Returns the CSRF token of a form of the account.
-    pub(super) fn token(&self, purpose: &str) -> FormToken {
+    pub(super) fn token(&self, purpose: &str) -> CsrfToken {
         self.token_at(&self.id, purpose)
     }
 
     /// Returns the CSRF token of a form of the account at the domain with this ID.
-    pub(super) fn token_at(&self, id: &str, purpose: &str) -> FormToken {
-        FormToken::new(&self.cookie, &scoped(id, purpose))
+    pub(super) fn token_at(&self, id: &str, purpose: &str) -> CsrfToken {
+        CsrfToken::new(&self.cookie, &scoped(id, purpose))
     }
 
     /// Returns the link to the account.
@@ -219,8 +219,8 @@ pub(super) fn is_local_path(path: &str) -> bool {
 /// Returns the CSRF token of a form that logs in at a domain: `POST /account/{domain}/login`, where `next` is the path
 /// to return to. `cookie` is the browser's [`LOGIN_COOKIE`].
 #[must_use]
-pub fn login_form_token(cookie: &CookieSecret, domain: &DomainId) -> FormToken {
-    FormToken::new(cookie, &scoped(domain.as_str(), "login"))
+pub fn login_form_token(cookie: &CookieSecret, domain: &DomainId) -> CsrfToken {
+    CsrfToken::new(cookie, &scoped(domain.as_str(), "login"))
 }
 
 /// Returns the purpose of a form at a domain: tokens of other domains are invalid.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::context::AccountContext;
 use super::words::{AccountMessage, AccountWords, account_words};
@@ -42,15 +42,15 @@ pub(super) fn domain_heading(words: &AccountWords, domain: &Domain) -> Markup {
     }
 }
 
-/// Renders a message with a sign.
-pub(super) fn message(sign: Sign, message: &AccountMessage) -> Markup {
-    headed(sign, &html! { (message.head) }, &html! { (message.text) })
+/// Renders a message with an icon.
+pub(super) fn message(icon: PageIcon, message: &AccountMessage) -> Markup {
+    headed(icon, &html! { (message.head) }, &html! { (message.text) })
 }
 
-/// Renders a heading and a text with a sign.
-pub(super) fn headed(sign: Sign, head: &Markup, text: &Markup) -> Markup {
+/// Renders a heading and a text with an icon.
+pub(super) fn headed(icon: PageIcon, head: &Markup, text: &Markup) -> Markup {
     html! {
-        (sign.draw(40))
+        (icon.draw(40))
         div.stack-sm { h1 #t { (head) } p.lead { (text) } }
     }
 }

@@ -13,7 +13,7 @@ use super::keys_page::{RefusedName, render_keys};
 use super::outcomes;
 use crate::browser_sessions;
 use crate::error::Error;
-use crate::flows::sign_in::sign_out_steps;
+use crate::flows::sign_in::sign_out_statements;
 use crate::sessions::link_sql;
 use crate::users::credential_sql::rename_credential;
 use crate::users::{Credential, CredentialName};
@@ -42,7 +42,7 @@ pub(super) async fn rename(context: AccountContext, request: Request) -> Result<
 pub(super) async fn sign_out(context: AccountContext, request: Request) -> Result<Redirect> {
     context.receive(request, "sign-out").await?;
     let own = context.require_own().await?;
-    context.service.store.write(sign_out_steps(&own.sign_in, context.now)).await.map_err(Error::from)?;
+    context.service.store.write(sign_out_statements(&own.sign_in, context.now)).await.map_err(Error::from)?;
     Ok(Redirect::to(&context.link_to_list()))
 }
 

@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Result;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormRefusal, PostedForm};
+use signpost_platform::pages::form::{PostedForm, PostedFormError};
 
 use super::context::{AccountContext, OwnAccount};
 use super::outcomes;
@@ -42,7 +42,7 @@ impl AccountContext {
     }
 
     /// Returns the page for a refused form.
-    pub(super) fn refuse(&self, refusal: FormRefusal) -> HtmlPage {
+    pub(super) fn refuse(&self, refusal: PostedFormError) -> HtmlPage {
         HtmlPage::personal(outcomes::render_stale(self)).with_status(refusal.status())
     }
 }

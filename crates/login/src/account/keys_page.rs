@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::context::{AccountContext, AccountNotice, OwnAccount, query_parameter};
 use super::document::{domain_heading, name};
@@ -56,7 +56,7 @@ pub(super) fn render_keys(
         ul.keys {
             @for credential in credentials {
                 li {
-                    span.ico { (sign(credential.kind).draw(20)) }
+                    span.ico { (icon(credential.kind).draw(20)) }
                     div.stack-sm {
                         (facts(words, own, credential))
                         @if is_fresh { (change_forms(context, own, credential, refused)) }
@@ -70,7 +70,7 @@ pub(super) fn render_keys(
             div.stack-sm {
                 form #add method="post" action=(context.form_link("add")) {
                     (context.token("add"))
-                    button.btn.primary.wide { (Sign::Key.draw(20)) (words.add_key) }
+                    button.btn.primary.wide { (PageIcon::Key.draw(20)) (words.add_key) }
                 }
                 p.sm.soft { (words.add_hint) }
             }
@@ -84,19 +84,19 @@ pub(super) fn render_keys(
 }
 
 fn render_notice(words: &AccountWords, notice: AccountNotice) -> Markup {
-    let (class, sign, text) = match notice {
-        AccountNotice::Renamed => ("notice ok", Sign::Tick, words.renamed),
-        AccountNotice::Added => ("notice ok", Sign::Tick, words.was_added),
-        AccountNotice::Gone => ("notice", Sign::Info, words.was_gone),
-        AccountNotice::Unchanged => ("notice", Sign::Info, words.nothing_changed),
+    let (class, icon, text) = match notice {
+        AccountNotice::Renamed => ("notice ok", PageIcon::Tick, words.renamed),
+        AccountNotice::Added => ("notice ok", PageIcon::Tick, words.was_added),
+        AccountNotice::Gone => ("notice", PageIcon::Info, words.was_gone),
+        AccountNotice::Unchanged => ("notice", PageIcon::Info, words.nothing_changed),
     };
-    html! { div class=(class) role="status" { (sign.draw(20)) p { (text) } } }
+    html! { div class=(class) role="status" { (icon.draw(20)) p { (text) } } }
 }
 
 fn name_error(words: &AccountWords, refused: &RefusedName) -> Markup {
     html! {
         div #errors .notice.danger role="alert" tabindex="-1" autofocus {
-            (Sign::Stop.draw(20))
+            (PageIcon::Stop.draw(20))
             p { a href={ "#name-" (refused.credential) } { (words.bad_name) } }
         }
     }
@@ -106,7 +106,7 @@ fn only_key_warning(context: &AccountContext, own: &OwnAccount) -> Markup {
     let words = context.words();
     html! {
         div.notice.warn {
-            (Sign::Info.draw(20))
+            (PageIcon::Info.draw(20))
             p { b { (words.spare_missing) } " " ((words.only_key)(&name(own.domain.name.as_str()))) }
         }
     }
@@ -158,7 +158,7 @@ fn change_forms(
                         input id={ "name-" (id) } name="name" value=(typed) required maxlength="60" autocomplete="off"
                             aria-describedby={ "hint-" (id) } aria-invalid=[refused.map(|_| "true")];
                         @if refused.is_some() {
-                            span.error id={ "hint-" (id) } { (Sign::Stop.draw(16)) (words.bad_name) }
+                            span.error id={ "hint-" (id) } { (PageIcon::Stop.draw(16)) (words.bad_name) }
                         } @else {
                             span.hint id={ "hint-" (id) } { (words.name_hint) }
                         }
@@ -200,10 +200,10 @@ fn sign_out_form(context: &AccountContext, form: &str, button: &str) -> Markup {
     }
 }
 
-fn sign(kind: CredentialKind) -> Sign {
+fn icon(kind: CredentialKind) -> PageIcon {
     match kind {
-        CredentialKind::Wallet => Sign::Wallet,
-        CredentialKind::Lightning => Sign::Lightning,
-        CredentialKind::Passkey => Sign::Key,
+        CredentialKind::Wallet => PageIcon::Wallet,
+        CredentialKind::Lightning => PageIcon::Lightning,
+        CredentialKind::Passkey => PageIcon::Key,
     }
 }

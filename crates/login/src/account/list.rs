@@ -4,7 +4,7 @@ use axum::response::Result;
 use maud::{Markup, html};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::context::AccountContext;
 use super::document::{message, name};
@@ -16,8 +16,8 @@ use crate::flows::sign_in::read_signed_in;
 /// A domain at which this browser has logged in.
 struct ListedAccount {
     domain: Domain,
-    /// The petname of the user, if the browser is still signed in.
-    petname: Option<String>,
+    /// The username of the user, if the browser is still signed in.
+    username: Option<String>,
 }
 
 /// `GET /account`
@@ -27,7 +27,7 @@ pub(super) async fn show(context: AccountContext) -> Result<HtmlPage> {
     let words = context.words();
     let body = html! {
         @if accounts.is_empty() {
-            (message(Sign::Key, &words.no_realms))
+            (message(PageIcon::Key, &words.no_realms))
         } @else {
             div.stack-sm {
                 h1 #t { ((words.realms)(&html! { bdi { (context.service.origin.host()) } })) }
@@ -44,8 +44,8 @@ pub(super) async fn show(context: AccountContext) -> Result<HtmlPage> {
 async fn find_accounts(context: &AccountContext) -> Result<Vec<ListedAccount>, Error> {
     let mut accounts: Vec<ListedAccount> = Vec::new();
     for session in sql::list(&context.service.store, &context.cookie.hash()).await? {
-        let is_begun = session.state == BrowserSessionState::Begun;
-        if is_begun || accounts.iter().any(|account| account.domain.id == session.domain_id) {
+        let is_pending = session.state == BrowserSessionState::Pending;
+        if is_pending || accounts.iter().any(|account| account.domain.id == session.domain_id) {
             continue;
         }
         accounts.extend(find_account(context, session).await?);
@@ -56,8 +56,8 @@ async fn find_accounts(context: &AccountContext) -> Result<Vec<ListedAccount>, E
 async fn find_account(context: &AccountContext, session: BrowserSession) -> Result<Option<ListedAccount>, Error> {
     let Some(domain) = context.find_domain(session.domain_id.as_str()).await? else { return Ok(None) };
     let sign_in = read_signed_in(&context.service, session).await?;
-    let petname = sign_in.map(|sign_in| sign_in.user.petname.as_str().to_owned());
-    Ok(Some(ListedAccount { domain, petname }))
+    let username = sign_in.map(|sign_in| sign_in.user.petname.as_str().to_owned());
+    Ok(Some(ListedAccount { domain, username }))
 }
 
 fn render_account(context: &AccountContext, account: &ListedAccount) -> Markup {
@@ -66,12 +66,12 @@ fn render_account(context: &AccountContext, account: &ListedAccount) -> Markup {
     let id = domain.id.as_str();
     let shown = name(domain.name.as_str());
     html! {
-        span.ico { (Sign::Globe.draw(20)) }
+        span.ico { (PageIcon::Globe.draw(20)) }
         div.stack-sm {
             p { (shown) @if domain.account.environment == Environment::Sandbox { " " span.sm.soft { (words.sandbox) } } }
-            @match &account.petname {
-                Some(petname) => {
-                    p.sm.soft { ((words.known_as)(&html! { bdi { (petname) } })) }
+            @match &account.username {
+                Some(username) => {
+                    p.sm.soft { ((words.known_as)(&html! { bdi { (username) } })) }
                     p { a href=(context.link_at(id)) { ((words.see_keys)(&shown)) } }
                 }
                 None => {

@@ -13,7 +13,9 @@ use super::context::{AccountContext, AccountNotice, is_local_path};
 use super::outcomes;
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::account_sessions::{AccountBrowser, AccountErrand, complete_account_session, open_account_session};
+use crate::flows::account_sessions::{
+    AccountBrowser, AccountSessionPurpose, complete_account_session, open_account_session,
+};
 use crate::sessions::{Metadata, PagePurpose};
 
 /// The query of a return from the login page.
@@ -32,7 +34,7 @@ pub(super) async fn log_in(context: AccountContext, request: Request) -> Result<
     let back = form.text("next").and_then(|path| return_to(path, &domain));
     let stored = back.as_ref().map_or(0, |back| back.as_str().len());
     context.count_stored(stored).await?;
-    open(&context, &domain, AccountErrand::LogIn(back)).await
+    open(&context, &domain, AccountSessionPurpose::LogIn(back)).await
 }
 
 /// `POST /account/{domain}/add`
@@ -40,14 +42,14 @@ pub(super) async fn add_key(context: AccountContext, request: Request) -> Result
     context.count_opened().await?;
     context.receive(request, "add").await?;
     let own = context.require_recent_login().await?;
-    open(&context, &own.domain, AccountErrand::AddOwnKey(Box::new(own.sign_in))).await
+    open(&context, &own.domain, AccountSessionPurpose::AddOwnKey(Box::new(own.sign_in))).await
 }
 
 /// Opens a session and redirects to its login page.
-async fn open(context: &AccountContext, domain: &Domain, errand: AccountErrand) -> Result<Response> {
+async fn open(context: &AccountContext, domain: &Domain, purpose: AccountSessionPurpose) -> Result<Response> {
     let (owner, set_cookie) = context.page_owner();
     let browser = AccountBrowser { page_cookie: &owner, user_agent: context.user_agent.as_deref() };
-    let session = match open_account_session(&context.service, domain, errand, browser, |_| Vec::new()).await {
+    let session = match open_account_session(&context.service, domain, purpose, browser, |_| Vec::new()).await {
         Ok(session) => session,
         Err(error @ Error::Problem(_)) => return Err(error.into()),
         Err(_) => return Err(no_login(context).into()),

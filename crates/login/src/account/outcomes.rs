@@ -1,7 +1,7 @@
 //! Account pages for the results of a request, such as a refused form or a login that is too old.
 
 use maud::{Markup, html};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::context::{AccountContext, OwnAccount};
 use super::document::{domain_heading, headed, message, name};
@@ -10,7 +10,7 @@ use super::document::{domain_heading, headed, message, name};
 pub(super) fn render_not_signed_in(context: &AccountContext) -> String {
     let words = context.words();
     let body = html! {
-        (message(Sign::Key, &words.not_signed_in))
+        (message(PageIcon::Key, &words.not_signed_in))
         (login_form(context, words.log_in))
         p { a href=(context.link_to_list()) { (words.all_accounts) } }
     };
@@ -21,7 +21,7 @@ pub(super) fn render_not_signed_in(context: &AccountContext) -> String {
 pub(super) fn render_no_login(context: &AccountContext) -> String {
     let words = context.words();
     let body = html! {
-        (message(Sign::Stop, &words.no_login))
+        (message(PageIcon::Stop, &words.no_login))
         div.stack-sm { a.btn.primary.wide href=(context.link_to_list()) { (words.all_accounts) } }
     };
     context.render(words.tab_out, "no-login", &body)
@@ -31,7 +31,7 @@ pub(super) fn render_no_login(context: &AccountContext) -> String {
 pub(super) fn render_stale(context: &AccountContext) -> String {
     let words = context.words();
     let body = html! {
-        (message(Sign::Stop, &words.stale))
+        (message(PageIcon::Stop, &words.stale))
         div.stack-sm { a.btn.primary.wide href=(context.link()) { (words.show_again) } }
     };
     context.render(words.tab_stale, "stale", &body)
@@ -48,7 +48,7 @@ pub(super) fn render_old_login(context: &AccountContext, own: &OwnAccount) -> St
 pub(super) fn old_login(context: &AccountContext) -> Markup {
     let words = context.words();
     html! {
-        div.notice { (Sign::Clock.draw(20)) div { p { b { (words.old_proof.head) } } p.sm { (words.old_proof.text) } } }
+        div.notice { (PageIcon::Clock.draw(20)) div { p { b { (words.old_proof.head) } } p.sm { (words.old_proof.text) } } }
         (login_form(context, words.log_in_again))
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn render_removed(context: &AccountContext, own: &OwnAccount, was_own
     let words = context.words();
     let text = if was_own { words.removed_own } else { words.removed.text };
     let body = html! {
-        (headed(Sign::Tick, &html! { (words.removed.head) }, &html! { (text) }))
+        (headed(PageIcon::Tick, &html! { (words.removed.head) }, &html! { (text) }))
         @if was_own {
             (login_form(context, words.log_in_again))
         } @else {
@@ -73,7 +73,7 @@ pub(super) fn render_removed(context: &AccountContext, own: &OwnAccount, was_own
 pub(super) fn render_signed_out(context: &AccountContext, own: &OwnAccount) -> String {
     let words = context.words();
     let body = html! {
-        (message(Sign::Tick, &words.signed_out_everywhere))
+        (message(PageIcon::Tick, &words.signed_out_everywhere))
         p { ((words.sign_out_text)(&name(own.domain.name.as_str()))) }
         (login_form(context, words.log_in))
     };
@@ -86,7 +86,7 @@ fn login_form(context: &AccountContext, button: &str) -> Markup {
         form #login method="post" action=(context.form_link("login")) {
             (context.token("login"))
             @if let Some(next) = &context.next { input type="hidden" name="next" value=(next); }
-            button.btn.primary.wide { (Sign::Key.draw(20)) (button) }
+            button.btn.primary.wide { (PageIcon::Key.draw(20)) (button) }
         }
     }
 }

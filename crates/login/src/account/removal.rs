@@ -3,7 +3,7 @@
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response, Result};
 use maud::{Markup, html};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_store::WriteError;
 
 use super::ACCOUNT_SCRIPT;
@@ -55,7 +55,7 @@ fn render_confirmation(context: &AccountContext, own: &OwnAccount, credential: &
     let is_own = credential.public_key == own.sign_in.proof.public_key;
     let question = (words.remove_question)(&name(&credential.name));
     let body = html! {
-        (headed(Sign::Stop, &question, &html! { (words.remove_text) }))
+        (headed(PageIcon::Stop, &question, &html! { (words.remove_text) }))
         @if is_own { p { (words.remove_own) } }
         form #remove method="post" action=(context.form_link("remove")) {
             (context.token(&confirmed(id)))

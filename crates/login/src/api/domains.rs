@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use signpost_platform::accounts::Account;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, EmptyBody, JsonBody, Nullable, Page, PathParams};
 use url::Url;
@@ -51,8 +51,8 @@ pub(crate) async fn create(
     JsonBody(CreateDomainBody { domain, webhook_url }): JsonBody<CreateDomainBody>,
 ) -> Result<(StatusCode, Json<CreatedDomain>), Error> {
     let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
-    let reach = service.reach(account.environment);
-    let registered = register(&new, account, reach, service.clock.now(), DomainEntropy::draw());
+    let egress = service.egress_policy(account.environment);
+    let registered = register(&new, account, egress, service.clock.now(), DomainEntropy::draw());
     let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
     sql::insert(&service.store, &service.seal, &registered, &key.actor()).await?;
     Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered))))
@@ -112,7 +112,7 @@ pub(crate) async fn patch(
     JsonBody(body): JsonBody<PatchDomainBody>,
 ) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
-    let change = body.into_patch(service.reach(account.environment))?;
+    let change = body.into_patch(service.egress_policy(account.environment))?;
     let now = service.clock.now();
     patch_sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await?;
     service.domains.invalidate_all();
@@ -120,14 +120,14 @@ pub(crate) async fn patch(
 }
 
 impl PatchDomainBody {
-    fn into_patch(self, reach: Reach) -> Result<DomainPatch, Problem> {
+    fn into_patch(self, egress: EgressPolicy) -> Result<DomainPatch, Problem> {
         let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
         let webhook_url = match webhook_url {
-            Some(text) => Some(parse_url("webhook_url", &text, reach)?),
+            Some(text) => Some(parse_url("webhook_url", &text, egress)?),
             None => None,
         };
         let event_url = match event_url {
-            Some(Nullable(Some(text))) => Some(Some(parse_url("event_url", &text, reach)?)),
+            Some(Nullable(Some(text))) => Some(Some(parse_url("event_url", &text, egress)?)),
             Some(Nullable(None)) => Some(None),
             None => None,
         };
@@ -136,8 +136,8 @@ impl PatchDomainBody {
     }
 }
 
-fn parse_url(field: &str, text: &str, reach: Reach) -> Result<Url, Problem> {
-    parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason))
+fn parse_url(field: &str, text: &str, egress: EgressPolicy) -> Result<Url, Problem> {
+    parse_webhook_url(text, egress).map_err(|reason| Problem::field(field, reason))
 }
 
 /// `DELETE /domains/{id}`: cancels its pending sessions; queued events are still delivered.
@@ -168,8 +168,8 @@ pub(crate) async fn verify(
     if let Some(at) = domain.verified_at {
         return Ok(Json(VerifiedDomain::new(&domain, at)));
     }
-    let reach = service.reach(account.environment);
-    if let Err(checks) = service.prover.find_proof(&domain.name, &domain.verification_token, reach).await {
+    let egress = service.egress_policy(account.environment);
+    if let Err(checks) = service.domain_verifier.find_proof(&domain.name, &domain.verification_token, egress).await {
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks: json!(checks) });
     }
     let now = service.clock.now();

@@ -18,14 +18,14 @@ use crate::flows::removal::{remove_all_users, remove_credential, remove_user};
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
 use crate::users::{
-    Credential, CredentialKey, CredentialKind, HostedUser, Petname, UserGroups, UserName, UserPatch, sql,
+    Credential, CredentialKey, CredentialKind, HostedUser, UserDisplayName, UserGroups, UserPatch, Username, sql,
 };
 
 /// The body of `PATCH /domains/{id}/users/{user}`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PatchUserBody {
-    name: Option<Nullable<UserName>>,
+    name: Option<Nullable<UserDisplayName>>,
     groups: Option<Nullable<UserGroups>>,
 }
 
@@ -158,9 +158,9 @@ async fn find_user(
 #[derive(Serialize)]
 pub struct UserView {
     id: UserId,
-    petname: Petname,
+    petname: Username,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<UserName>,
+    name: Option<UserDisplayName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<UserGroups>,
     created_at: Timestamp,

@@ -10,7 +10,7 @@ pub mod sql;
 use anyhow::{Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use signpost_platform::accounts::Environment;
-use signpost_store::{Column, Kind, rows};
+use signpost_store::{Column, ColumnKind, rows};
 use signpost_store::{ReadColumns, Values};
 
 use crate::domains::LoginMethod;
@@ -28,16 +28,16 @@ pub const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(24);
 
 /// Time after a login in which the user may change keys.
-pub const PROOF_LASTS: SignedDuration = SignedDuration::from_mins(5);
+pub const MAX_PROOF_AGE: SignedDuration = SignedDuration::from_mins(5);
 
 /// Maximum rows of a cookie; the oldest are deleted.
-pub const MAX_REALMS: u32 = 50;
+pub const MAX_DOMAINS_PER_COOKIE: u32 = 50;
 
 /// Maximum pending logins of a cookie at a domain.
 pub const MAX_LOGINS: u32 = 5;
 
 /// Minimum interval between recorded uses.
-const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
+const USE_RECORDING_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 
 rows! {
     /// A login of a browser at a domain.
@@ -57,7 +57,7 @@ rows! {
         pub created_at: Timestamp,
         /// When the browser last sent the cookie.
         pub last_used_at: Timestamp,
-    } later {
+    } mutable {
         /// Time of the browser's last request to the console, which has a shorter idle limit than other pages.
         pub console_used_at: Option<Timestamp>,
         /// The completion of the login by the site.
@@ -69,7 +69,7 @@ rows! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrowserSessionState {
     /// The browser returned to the site. No user is signed in.
-    Begun,
+    Pending,
     /// The site completed the login.
     SignedIn(LoginProof),
 }
@@ -106,7 +106,7 @@ impl BrowserSession {
             created_at: now,
             last_used_at: now,
             console_used_at: None,
-            state: BrowserSessionState::Begun,
+            state: BrowserSessionState::Pending,
         }
     }
 
@@ -123,7 +123,7 @@ impl BrowserSession {
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         match &self.state {
-            BrowserSessionState::Begun => self.created_at + MAX_WAIT,
+            BrowserSessionState::Pending => self.created_at + MAX_WAIT,
             BrowserSessionState::SignedIn(proof) => {
                 (self.last_used_at + MAX_IDLE).min(proof.authenticated_at + MAX_AGE)
             }
@@ -139,13 +139,13 @@ impl BrowserSession {
     /// Returns true if another use of the console must be recorded.
     #[must_use]
     pub fn is_console_use_due(&self, now: Timestamp) -> bool {
-        self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= NOTED_EVERY)
+        self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= USE_RECORDING_INTERVAL)
     }
 
     /// Returns true if another use must be recorded.
     #[must_use]
     pub fn is_use_due(&self, now: Timestamp) -> bool {
-        now.duration_since(self.last_used_at) >= NOTED_EVERY
+        now.duration_since(self.last_used_at) >= USE_RECORDING_INTERVAL
     }
 }
 
@@ -153,16 +153,16 @@ impl LoginProof {
     /// Returns true if the login is recent enough to change keys.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp) -> bool {
-        now.duration_since(self.authenticated_at) < PROOF_LASTS
+        now.duration_since(self.authenticated_at) < MAX_PROOF_AGE
     }
 }
 
 impl ReadColumns for BrowserSessionState {
     const COLUMNS: &'static [Column] = &[
-        Column { name: "user_id", kind: Kind::Text },
-        Column { name: "public_key", kind: Kind::Text },
-        Column { name: "method", kind: Kind::Text },
-        Column { name: "authenticated_at", kind: Kind::Integer },
+        Column { name: "user_id", kind: ColumnKind::Text },
+        Column { name: "public_key", kind: ColumnKind::Text },
+        Column { name: "method", kind: ColumnKind::Text },
+        Column { name: "authenticated_at", kind: ColumnKind::Integer },
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
@@ -171,7 +171,7 @@ impl ReadColumns for BrowserSessionState {
         let method = values.next_column()?;
         let at = values.next_column()?;
         Ok(match (user, key, method, at) {
-            (None, None, None, None) => Self::Begun,
+            (None, None, None, None) => Self::Pending,
             (Some(user_id), Some(public_key), Some(method), Some(authenticated_at)) => {
                 Self::SignedIn(LoginProof { user_id, public_key, method, authenticated_at })
             }
@@ -241,14 +241,17 @@ mod tests {
 
     #[test]
     fn proof_is_stale_after_five_minutes() {
-        let session = used(signed_in(), LOGIN + PROOF_LASTS);
+        let session = used(signed_in(), LOGIN + MAX_PROOF_AGE);
         let is_fresh = |now| session.proof(now).is_some_and(|proof| proof.is_fresh(now));
-        assert!(is_fresh(LOGIN) && is_fresh(LOGIN + PROOF_LASTS - SECOND) && !is_fresh(LOGIN + PROOF_LASTS));
+        assert!(is_fresh(LOGIN) && is_fresh(LOGIN + MAX_PROOF_AGE - SECOND) && !is_fresh(LOGIN + MAX_PROOF_AGE));
     }
 
     #[test]
     fn use_is_recorded_at_intervals() {
-        assert!(!signed_in().is_use_due(LOGIN + NOTED_EVERY - SECOND) && signed_in().is_use_due(LOGIN + NOTED_EVERY));
+        assert!(
+            !signed_in().is_use_due(LOGIN + USE_RECORDING_INTERVAL - SECOND)
+                && signed_in().is_use_due(LOGIN + USE_RECORDING_INTERVAL)
+        );
         assert!(!signed_in().is_use_due(LOGIN - MAX_IDLE));
     }
 
@@ -256,7 +259,10 @@ mod tests {
     fn first_console_use_is_recorded() {
         let used = BrowserSession { console_used_at: Some(LOGIN), ..signed_in() };
         assert!(signed_in().is_console_use_due(LOGIN));
-        assert!(!used.is_console_use_due(LOGIN + NOTED_EVERY - SECOND) && used.is_console_use_due(LOGIN + NOTED_EVERY));
+        assert!(
+            !used.is_console_use_due(LOGIN + USE_RECORDING_INTERVAL - SECOND)
+                && used.is_console_use_due(LOGIN + USE_RECORDING_INTERVAL)
+        );
     }
 
     #[test]

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step, texts};
+use signpost_store::{Statement, Store, Stored, WriteError, params, sql, text_columns};
 
-use super::{BrowserSession, CookieHash, MAX_LOGINS, MAX_REALMS};
+use super::{BrowserSession, CookieHash, MAX_DOMAINS_PER_COOKIE, MAX_LOGINS};
 use crate::domains::LoginMethod;
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
@@ -22,14 +22,14 @@ const MOVE: &str = "
     WHERE cookie = $2 OR cookie IN (SELECT cookie FROM browser_sessions WHERE session_id = $3)";
 
 /// IDs begin with the time.
-const FORGET_OLDEST: &str = "
+const DELETE_OLDEST: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND id NOT IN (
         SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
     )";
 
 /// Deletes all but the newest pending logins at a domain, for several tabs: many pending logins must not displace the
 /// rows of other domains.
-const FORGET_OLDEST_HERE: &str = "
+const DELETE_OLDEST_HERE: &str = "
     DELETE FROM browser_sessions
     WHERE cookie = $1 AND environment = $2 AND domain_id = $3 AND user_id IS NULL AND id NOT IN (
         SELECT id FROM browser_sessions WHERE cookie = $1 AND environment = $2 AND domain_id = $3
@@ -53,30 +53,30 @@ const SIGN_IN: &str = "
         SELECT cookie, environment, domain_id FROM browser_sessions WHERE session_id = $1
     )";
 
-const OF_SESSION: &str = sql!(BrowserSession::SELECT, " WHERE session_id = $1");
+const FIND_BY_SESSION: &str = sql!(BrowserSession::SELECT, " WHERE session_id = $1");
 
 /// Newest first.
-const OF_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER BY id DESC LIMIT $2");
+const LIST_BY_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER BY id DESC LIMIT $2");
 
-const NOTE_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
+const RECORD_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
 
-const NOTE_CONSOLE_USE: &str = "
+const RECORD_CONSOLE_USE: &str = "
     UPDATE browser_sessions SET
         last_used_at = CASE WHEN last_used_at < $1 THEN CAST($1 AS BIGINT) ELSE last_used_at END,
         console_used_at = CAST($1 AS BIGINT)
     WHERE id = $2 AND (console_used_at IS NULL OR console_used_at < $1)";
 
-/// Changes nothing, but is refused if the user is not signed in by this browser session any more.
-const REQUIRE: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
+/// Changes nothing, but is refused if this browser session no longer signs the user in.
+const REQUIRE_USER: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
-const END_HERE: &str = "
+const DELETE_AT_DOMAIN: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND environment = $2 AND domain_id = $3";
 
-const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
+const DELETE_BY_USER: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
 /// Also revokes earlier grants to applications. The clock of a login's server may have been ahead of this server's, so
 /// the time is not before the user's last login, even if no browser still has that login.
-const NOTE_SIGN_OUT: &str = "
+const RECORD_SIGN_OUT: &str = "
     UPDATE users SET signed_out_at = CASE
         WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
         WHEN created_at > $3 THEN created_at
@@ -84,7 +84,7 @@ const NOTE_SIGN_OUT: &str = "
     END
     WHERE domain_id = $1 AND id = $2";
 
-const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
+const DELETE_BY_DOMAIN: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
 /// Begins the login of a browser with a new cookie. The rows of its cookie `before` move to the new cookie.
 ///
@@ -93,19 +93,25 @@ const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 pub async fn begin(store: &Store, new: BrowserSession, before: Option<&CookieHash>) -> Result<()> {
     let cookie = new.cookie.as_str();
     let before = before.map_or("", CookieHash::as_str);
-    let move_rows = step(MOVE, params![cookie, before, &new.session_id]);
+    let move_rows = Statement::new(MOVE, params![cookie, before, &new.session_id]);
     let pending_here = params![cookie, new.environment, &new.domain_id, i64::from(MAX_LOGINS)];
-    let forget_here = step(FORGET_OLDEST_HERE, pending_here);
-    let forget = step(FORGET_OLDEST, params![cookie, i64::from(MAX_REALMS)]);
-    store.write([step(BEGIN, new.params()), move_rows, forget_here, forget]).await?;
+    let delete_oldest_here = Statement::new(DELETE_OLDEST_HERE, pending_here);
+    let delete_oldest = Statement::new(DELETE_OLDEST, params![cookie, i64::from(MAX_DOMAINS_PER_COOKIE)]);
+    store.write([Statement::new(BEGIN, new.params()), move_rows, delete_oldest_here, delete_oldest]).await?;
     Ok(())
 }
 
-/// Returns the step that signs the user of a session in, for the write that completes the session. It has no effect if
-/// no browser returned with the session. `public_key` is the key's canonical spelling.
+/// Returns the statement that signs the user of a session in, for the write that completes the session. It has no
+/// effect if no browser returned with the session. `public_key` is the key's canonical spelling.
 #[must_use]
-pub fn sign_in_step(session: &SessionId, user: &UserId, public_key: &str, method: LoginMethod, now: Timestamp) -> Step {
-    step(SIGN_IN, params![session, user, public_key, method, now])
+pub fn sign_in_statement(
+    session: &SessionId,
+    user: &UserId,
+    public_key: &str,
+    method: LoginMethod,
+    now: Timestamp,
+) -> Statement {
+    Statement::new(SIGN_IN, params![session, user, public_key, method, now])
 }
 
 /// Returns the browser session that began with this session.
@@ -113,7 +119,7 @@ pub fn sign_in_step(session: &SessionId, user: &UserId, public_key: &str, method
 /// # Errors
 /// If the database is unavailable.
 pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Option<BrowserSession>> {
-    let Some(row) = store.read_by_index(OF_SESSION, params![session]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND_BY_SESSION, params![session]).await? else { return Ok(None) };
     BrowserSession::from_row(row).map(Some)
 }
 
@@ -122,7 +128,7 @@ pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Optio
 /// # Errors
 /// If the database is unavailable.
 pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSession>> {
-    let rows = store.read(OF_COOKIE, params![cookie.as_str(), i64::from(MAX_REALMS)]).await?;
+    let rows = store.read(LIST_BY_COOKIE, params![cookie.as_str(), i64::from(MAX_DOMAINS_PER_COOKIE)]).await?;
     rows.into_iter().map(BrowserSession::from_row).collect()
 }
 
@@ -130,8 +136,8 @@ pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSessi
 ///
 /// # Errors
 /// If the database is unavailable.
-pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
-    store.write([step(NOTE_USE, params![now, id])]).await?;
+pub async fn record_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
+    store.write([Statement::new(RECORD_USE, params![now, id])]).await?;
     Ok(())
 }
 
@@ -139,24 +145,24 @@ pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> R
 ///
 /// # Errors
 /// If the database is unavailable.
-pub async fn note_console_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
-    store.write([step(NOTE_CONSOLE_USE, params![now, id])]).await?;
+pub async fn record_console_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
+    store.write([Statement::new(RECORD_CONSOLE_USE, params![now, id])]).await?;
     Ok(())
 }
 
-/// Returns the step that refuses a write unless the user is still signed in by this browser session.
+/// Returns the statement that refuses a write unless the user is still signed in by this browser session.
 #[must_use]
-pub fn require_step(id: &BrowserSessionId, user: &UserId) -> Step {
-    must(REQUIRE, params![id, user])
+pub fn require_statement(id: &BrowserSessionId, user: &UserId) -> Statement {
+    Statement::expect_row(REQUIRE_USER, params![id, user])
 }
 
-/// Returns the step that deletes all browser sessions of this cookie at a domain.
+/// Returns the statement that deletes all browser sessions of this cookie at a domain.
 #[must_use]
-pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &DomainId) -> Step {
-    step(END_HERE, params![cookie.as_str(), environment, domain])
+pub fn sign_out_statement(cookie: &CookieHash, environment: Environment, domain: &DomainId) -> Statement {
+    Statement::new(DELETE_AT_DOMAIN, params![cookie.as_str(), environment, domain])
 }
 
-/// Signs a user of a domain out in all browsers, in a write with the step `with`.
+/// Signs a user of a domain out in all browsers, in a write with the statement `with`.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the domain does not exist.
@@ -164,22 +170,22 @@ pub async fn sign_out_everywhere(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
-    with: Step,
+    with: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
     // The user first, as in a login: of two concurrent writes, the second sees the result of the first.
-    let record = step(NOTE_SIGN_OUT, params![domain, user, now]);
-    let end = step(END_EVERYWHERE, params![domain, user]);
+    let record = Statement::new(RECORD_SIGN_OUT, params![domain, user, now]);
+    let end = Statement::new(DELETE_BY_USER, params![domain, user]);
     store.commit([record, end, with, entry]).await
 }
 
-/// Returns the step that signs all users out of a domain that is deleted.
-pub(crate) fn end_all_of(domain: &DomainId) -> Step {
-    step(END_ALL_OF, params![domain])
+/// Returns the statement that signs all users out of a domain that is deleted.
+pub(crate) fn end_all_of(domain: &DomainId) -> Statement {
+    Statement::new(DELETE_BY_DOMAIN, params![domain])
 }
 
-texts! {
+text_columns! {
     LoginMethod: |method| method.as_str(), |text| LoginMethod::parse(text).context("is no method of a login");
 }

@@ -1,5 +1,5 @@
 //! The browser wallet (docs/browser-wallet.md): a page that creates keys, stores them in the browser and answers codes.
-//! The server delivers one page and its scripts to all users, and never receives a secret.
+//! The server delivers an identical page and identical scripts to all users, and never receives a secret.
 
 mod files;
 mod screens;
@@ -54,7 +54,7 @@ impl WalletHost {
         let port = if login.host_str() == Some(&name) { own.port_or_known_default() } else { None };
         let router = routes(WalletShell::new(service, origin))
             .route("/", get(async || Redirect::to("/wallet")))
-            .merge(assets::router(assets::OF_EVERY_PAGE))
+            .merge(assets::router(assets::COMMON_ASSETS))
             .fallback(async || Problem::NotFound)
             .method_not_allowed_fallback(async || Problem::MethodNotAllowed);
         Some(Self { name, port, router })
@@ -68,7 +68,7 @@ impl WalletHost {
 
     /// Returns true if a request is for this host.
     #[must_use]
-    pub fn is_asked_by(&self, request: &Request) -> bool {
+    pub fn serves(&self, request: &Request) -> bool {
         let Some(host) = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
         let scheme = if self.port == Some(80) { "http" } else { "https" };
         let Ok(url) = Url::parse(&format!("{scheme}://{host}")) else { return false };

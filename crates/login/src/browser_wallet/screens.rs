@@ -1,7 +1,7 @@
-//! The wallet's screens. The script shows one at a time, and fills the elements with `data-place`.
+//! The wallet's screens. The script shows a single screen at a time, and fills the elements with `data-place`.
 
 use maud::{Markup, html};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::words::WalletWords;
 
@@ -53,7 +53,7 @@ fn start(words: &WalletWords) -> Markup {
     let body = html! {
         p.lead { (words.start_lead) }
         div #lost .notice.warn hidden {
-            (Sign::Stop.draw(20))
+            (PageIcon::Stop.draw(20))
             div { h2 { (words.lost.head) } p { (words.lost.text) } }
         }
         p #waits hidden { (words.waits) }
@@ -125,7 +125,7 @@ fn restore(words: &WalletWords) -> Markup {
 
 fn home(words: &WalletWords) -> Markup {
     let body = html! {
-        button #scan .btn.primary.wide type="button" { (Sign::Phone.draw(20)) (words.scan) }
+        button #scan .btn.primary.wide type="button" { (PageIcon::Phone.draw(20)) (words.scan) }
         form #paste-form .stack-sm {
             div.field {
                 label for="pasted" { (words.paste_label) }
@@ -166,8 +166,8 @@ fn confirm(words: &WalletWords) -> Markup {
     let verb = by_mode(words.log_in_to, words.register_at, words.link_to);
     let heading = html! { small { (verb) } " " span.domain { bdi data-place="domain" {} } };
     let body = html! {
-        p #proven .proof { (Sign::Tick.draw(20)) span { ((words.proven)(&place("there"), &place("domain"))) } }
-        p #unproven .proof.none hidden { (Sign::Stop.draw(20)) span { ((words.unproven)(&place("there"))) } }
+        p #proven .proof { (PageIcon::Tick.draw(20)) span { ((words.proven)(&place("there"), &place("domain"))) } }
+        p #unproven .proof.none hidden { (PageIcon::Stop.draw(20)) span { ((words.unproven)(&place("there"))) } }
         form #answer-form .stack {
             div #number-field .field {
                 label for="number" { ((words.number_label)(&place("domain"))) }

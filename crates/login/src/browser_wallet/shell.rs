@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::pages::assets::{AssetFolder, OF_EVERY_PAGE};
+use signpost_platform::pages::assets::{AssetFolder, COMMON_ASSETS};
 use signpost_platform::pages::{Frame, Language, Layout};
 
 use super::files::{FILES, MODULE, NOTICE, SIGN, WORKER};
@@ -21,7 +21,7 @@ use crate::service::LoginService;
 pub(super) struct WalletShell {
     /// The origin of the wallet.
     origin: PublicOrigin,
-    /// The origin of the login host, if the wallet has another.
+    /// The origin of the login host, if the wallet has a different origin.
     pub(super) login_origin: Option<PublicOrigin>,
     pub(super) folder: AssetFolder,
     pub(super) worker: Bytes,
@@ -80,7 +80,7 @@ impl WalletShell {
 /// Returns the list of files that the worker caches.
 fn list(origin: &PublicOrigin, folder: &AssetFolder) -> Value {
     let mut files = folder.links(origin);
-    files.extend(OF_EVERY_PAGE.map(|asset| asset.link(origin)));
+    files.extend(COMMON_ASSETS.map(|asset| asset.link(origin)));
     json!({ "version": folder.version(), "page": origin.link("/wallet"), "files": files })
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 use signpost_platform::accounts::audit::{Action, Actor, AuditId};
-use signpost_store::{Step, must, params, random};
+use signpost_store::{Statement, params, random};
 
 use crate::ids::DomainId;
 
@@ -12,15 +12,16 @@ const ADD_ON_DOMAIN: &str = "
     INSERT INTO audit (id, at, account, environment, actor, action, object, details)
     SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM domains WHERE id = $5";
 
-/// Returns the step that adds an entry about a domain of any account. It refuses the write if there is no such domain.
+/// Returns the statement that adds an entry about a domain of any account. It refuses the write if there is no such
+/// domain.
 pub(crate) fn insert_domain_entry(
     actor: &Actor,
     action: Action,
     domain: &DomainId,
     details: &Value,
     now: Timestamp,
-) -> Step {
+) -> Statement {
     let id = AuditId::new(now, random());
     let params = params![&id, now, actor.to_string(), action.as_str(), domain, details.to_string()];
-    must(ADD_ON_DOMAIN, params)
+    Statement::expect_row(ADD_ON_DOMAIN, params)
 }

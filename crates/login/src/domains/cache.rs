@@ -7,7 +7,7 @@ use anyhow::Context;
 use signpost_auth::DomainName;
 use signpost_platform::accounts::Account;
 use signpost_platform::cache::ReadCache;
-use signpost_store::{Step, Store, TableVersion};
+use signpost_store::{Statement, Store, TableVersion};
 
 use super::Domain;
 use crate::error::Error;
@@ -46,9 +46,9 @@ impl CachedDomain {
         self.version.is_some()
     }
 
-    /// Makes the step fail if the domain may have changed since it was read.
-    pub(crate) fn guard(domain: Option<&Self>, step: Step) -> Step {
-        step.if_unchanged(domain.and_then(|domain| domain.version))
+    /// Makes the statement fail if the domain may have changed since it was read.
+    pub(crate) fn guard(domain: Option<&Self>, statement: Statement) -> Statement {
+        statement.if_unchanged(domain.and_then(|domain| domain.version))
     }
 }
 

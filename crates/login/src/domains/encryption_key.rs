@@ -7,7 +7,7 @@
 use std::iter;
 
 use anyhow::{Context, Result};
-use signpost_store::{Step, Store, Unavailable, WriteError, WriteOutcome, must, params};
+use signpost_store::{Statement, Store, Unavailable, WriteError, WriteOutcome, params};
 
 use crate::domains::seal::Seal;
 
@@ -19,7 +19,7 @@ const ALLOWS_PLAIN_TEXT: &str = "SELECT fingerprint FROM encryption_key WHERE fi
 
 /// The reason why a process may not write secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyRefused {
+pub enum EncryptionKeyError {
     /// The database has recorded a key, and the process has none.
     #[error(
         "this database encrypts its secrets, and no encryption key is set: set SIGNPOST_SEAL_KEY to the key of its \
@@ -62,17 +62,17 @@ impl RecordedKeys {
     /// Returns true if a process with these keys may write secrets.
     ///
     /// # Errors
-    /// [`KeyRefused`] if the key in the database differs from the key of the process.
-    pub fn admit(&self, seal: &Seal) -> Result<KeyAdmission, KeyRefused> {
+    /// [`EncryptionKeyError`] if the key in the database differs from the key of the process.
+    pub fn admit(&self, seal: &Seal) -> Result<KeyAdmission, EncryptionKeyError> {
         let Some(current) = &self.current else {
             return Ok(if seal.is_enabled() { KeyAdmission::MayRecord } else { KeyAdmission::Allowed });
         };
-        let Some(key) = seal.fingerprint() else { return Err(KeyRefused::Missing) };
+        let Some(key) = seal.fingerprint() else { return Err(EncryptionKeyError::Missing) };
         if key.as_str() == current || Some(key.as_str()) == self.previous.as_deref() {
             return Ok(KeyAdmission::Allowed);
         }
         let is_replaced = seal.old_fingerprint().is_some_and(|old| old.as_str() == current);
-        if is_replaced { Ok(KeyAdmission::MayRecord) } else { Err(KeyRefused::Different) }
+        if is_replaced { Ok(KeyAdmission::MayRecord) } else { Err(EncryptionKeyError::Different) }
     }
 }
 
@@ -91,21 +91,21 @@ pub async fn find(store: &Store) -> Result<RecordedKeys> {
 ///
 /// # Errors
 /// [`Unavailable`] if this process may not write secrets or the database is unavailable; [`WriteError::Conflict`] if a
-/// required step changed no row.
+/// required statement changed no row.
 pub async fn commit_secrets(
     store: &Store,
     seal: &Seal,
-    steps: impl IntoIterator<Item = Step>,
+    statements: impl IntoIterator<Item = Statement>,
 ) -> Result<(), WriteError> {
     let guard = match seal.fingerprint() {
-        Some(key) => must(ALLOWS_KEY, params![key.as_str()]),
-        None => must(ALLOWS_PLAIN_TEXT, params![]),
+        Some(key) => Statement::expect_row(ALLOWS_KEY, params![key.as_str()]),
+        None => Statement::expect_row(ALLOWS_PLAIN_TEXT, params![]),
     };
-    let steps: Vec<_> = iter::once(guard).chain(steps).collect();
-    match store.write(steps).await? {
+    let statements: Vec<_> = iter::once(guard).chain(statements).collect();
+    match store.write(statements).await? {
         WriteOutcome::Committed(_) => Ok(()),
         WriteOutcome::Refused(0) => {
-            let refused = if seal.is_enabled() { KeyRefused::Different } else { KeyRefused::Missing };
+            let refused = if seal.is_enabled() { EncryptionKeyError::Different } else { EncryptionKeyError::Missing };
             Err(anyhow::Error::from(Unavailable(refused.to_string())).into())
         }
         WriteOutcome::Refused(_) => Err(WriteError::Conflict),
@@ -130,15 +130,15 @@ mod tests {
         for (keys, key, old, expected) in [
             (&none, None, None, Ok(KeyAdmission::Allowed)),
             (&none, Some(1), None, Ok(KeyAdmission::MayRecord)),
-            (&one, None, None, Err(KeyRefused::Missing)),
-            (&one, None, Some(1), Err(KeyRefused::Missing)),
+            (&one, None, None, Err(EncryptionKeyError::Missing)),
+            (&one, None, Some(1), Err(EncryptionKeyError::Missing)),
             (&one, Some(1), None, Ok(KeyAdmission::Allowed)),
-            (&one, Some(2), None, Err(KeyRefused::Different)),
-            (&one, Some(2), Some(3), Err(KeyRefused::Different)),
+            (&one, Some(2), None, Err(EncryptionKeyError::Different)),
+            (&one, Some(2), Some(3), Err(EncryptionKeyError::Different)),
             (&one, Some(2), Some(1), Ok(KeyAdmission::MayRecord)),
             (&rotated, Some(1), None, Ok(KeyAdmission::Allowed)),
             (&rotated, Some(2), Some(1), Ok(KeyAdmission::Allowed)),
-            (&rotated, Some(3), Some(1), Err(KeyRefused::Different)),
+            (&rotated, Some(3), Some(1), Err(EncryptionKeyError::Different)),
         ] {
             assert_eq!(keys.admit(&seal(key, old)), expected, "{keys:?} {key:?} {old:?}");
         }

@@ -7,19 +7,19 @@ mod cache;
 pub mod encryption_key;
 mod login_rules;
 pub mod overview;
-pub mod own;
 mod patch;
 pub mod patch_sql;
 mod proof;
 pub mod reseal;
 pub mod seal;
 pub mod sql;
+pub mod system_domain;
 mod well_known;
 
 use jiff::Timestamp;
 use signpost_auth::{DomainName, WebhookSecret};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::{Parsed, columns, random};
 use url::{Host, Url};
 
@@ -28,7 +28,7 @@ use crate::ids::DomainId;
 pub use cache::{CachedDomain, DomainCache};
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use patch::DomainPatch;
-pub use proof::{ProofCheck, Prover};
+pub use proof::{DomainVerifier, ProofCheck};
 pub use sql::{ListedDomain, RegisterDomainError};
 pub use well_known::WellKnown;
 
@@ -40,7 +40,7 @@ pub const SHARED_LOGIN_HOST: &str = "another account has live hosted domains her
 pub const MAX_DOMAINS: u32 = 1000;
 
 columns! {
-    /// A registered domain, which need not be verified (specification, §3).
+    /// A registered domain, verified or not (specification, §3).
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the fields are the specification's, §2")]
     pub struct Domain {
@@ -129,7 +129,7 @@ impl ProofToken {
 
 /// A new domain and its webhook secret, shown at the registration, and later only by the command line.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct RegisteredDomain {
     pub domain: Domain,
     pub secret: WebhookSecret,
@@ -142,14 +142,14 @@ pub struct RegisteredDomain {
 pub fn register(
     new: &NewDomain,
     account: Account,
-    reach: Reach,
+    egress: EgressPolicy,
     now: Timestamp,
     random: DomainEntropy,
 ) -> Result<RegisteredDomain, (&'static str, String)> {
     let name = parse_registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
-    let event_url = new.event_url.as_ref().map(|text| parse_webhook_url(text, reach)).transpose();
+    let event_url = new.event_url.as_ref().map(|text| parse_webhook_url(text, egress)).transpose();
     let event_url = event_url.map_err(|reason| ("event_url", reason))?;
-    let webhook_url = parse_webhook_url(&new.webhook_url, reach).map_err(|reason| ("webhook_url", reason))?;
+    let webhook_url = parse_webhook_url(&new.webhook_url, egress).map_err(|reason| ("webhook_url", reason))?;
     let domain = Domain::new(account, name, webhook_url, now, &random);
     let domain = Domain { event_url, handler: new.handler, ..domain };
     Ok(RegisteredDomain { domain, secret: random.secret })
@@ -178,7 +178,7 @@ impl NewDomain {
 
 /// The random values of a registration.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DomainEntropy {
     pub id: [u8; 16],
     pub token: [u8; 20],
@@ -222,7 +222,7 @@ fn registrable(name: &DomainName) -> Option<&str> {
 ///
 /// # Errors
 /// The reason why the URL is not allowed.
-pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
+pub fn parse_webhook_url(text: &str, egress: EgressPolicy) -> Result<Url, String> {
     if text.len() > 512 {
         return Err("must have at most 512 characters".to_owned());
     }
@@ -231,7 +231,7 @@ pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
         return Err("must not contain spaces, control characters or backslashes".to_owned());
     }
     let url = Url::parse(text).map_err(|_| "must be a URL such as https://example.com/webhooks/login".to_owned())?;
-    reach.check(&url).map_err(ToOwned::to_owned)?;
+    egress.check(&url).map_err(ToOwned::to_owned)?;
     Ok(url)
 }
 
@@ -326,12 +326,12 @@ mod tests {
 
     #[test]
     fn webhook_url_is_unambiguous() {
-        assert!(parse_webhook_url("https://example.com/hook", Reach::Public).is_ok());
+        assert!(parse_webhook_url("https://example.com/hook", EgressPolicy::Public).is_ok());
         for text in
             ["https://attacker\\@victim/", "https://example.com/a b", "https://example.com/\n", "/hook", "example.com"]
         {
-            assert!(parse_webhook_url(text, Reach::Everything).is_err(), "{text}");
+            assert!(parse_webhook_url(text, EgressPolicy::Everything).is_err(), "{text}");
         }
-        assert!(parse_webhook_url(&format!("https://example.com/{}", "a".repeat(512)), Reach::Public).is_err());
+        assert!(parse_webhook_url(&format!("https://example.com/{}", "a".repeat(512)), EgressPolicy::Public).is_err());
     }
 }

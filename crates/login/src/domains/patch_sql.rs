@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, SERVER_ACCOUNT};
-use signpost_store::{Store, WriteError, must, params, sql};
+use signpost_store::{Statement, Store, WriteError, params, sql};
 
 use super::sql::{OTHERS_WITH_LIGHTNING, find};
 use super::{DisplayName, DomainPatch, HandlerKind, Registration, SHARED_LOGIN_HOST};
 use crate::ids::DomainId;
 
-/// A Lightning wallet has one key for all domains of a login host. If two accounts have live hosted domains, none of
-/// them may offer Lightning: it cannot be enabled if another account has a domain, nor a domain added if another
+/// A Lightning wallet has a single key for all domains of a login host. If two accounts have live hosted domains, none
+/// of them may offer Lightning: it cannot be enabled if another account has a domain, nor a domain added if another
 /// account offers it.
 const PATCH: &str = sql!(
     "UPDATE domains
@@ -72,7 +72,7 @@ pub async fn patch(
         i64::from(display_name.is_some()),
         display_name.as_ref().and_then(Option::as_ref).map(DisplayName::as_str),
     ];
-    match store.commit([must(PATCH, params), entry]).await {
+    match store.commit([Statement::expect_row(PATCH, params), entry]).await {
         Ok(()) => Ok(()),
         Err(WriteError::Conflict) if find(store, account, id).await?.is_some() => {
             Err(PatchDomainError::SharedLoginHost)

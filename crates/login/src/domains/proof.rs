@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use signpost_auth::DomainName;
-use signpost_platform::outbound::{Names, Outbound, Reach};
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound};
 
 use super::{ProofToken, WellKnown};
 
@@ -16,8 +16,8 @@ const MAX_FOUND_CHARS: usize = 200;
 
 /// The checker of published proofs; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Prover {
-    names: Names,
+pub struct DomainVerifier {
+    names: NameResolver,
     outbound: Outbound,
 }
 
@@ -37,10 +37,10 @@ pub struct ProofCheck {
     pub error: Option<String>,
 }
 
-impl Prover {
-    /// Creates a prover that resolves texts and addresses with `names`.
+impl DomainVerifier {
+    /// Creates a verifier that resolves texts and addresses with `names`.
     #[must_use]
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: NameResolver) -> Self {
         Self { outbound: Outbound::new(&names), names }
     }
 
@@ -52,28 +52,28 @@ impl Prover {
         &self,
         domain: &DomainName,
         token: &ProofToken,
-        reach: Reach,
+        egress: EgressPolicy,
     ) -> Result<ProofCheck, Vec<ProofCheck>> {
         let challenge = format!("_svc-challenge.{domain}");
-        let mut asking: Vec<Pin<Box<dyn Future<Output = ProofCheck> + Send + '_>>> = vec![
+        let mut pending: Vec<Pin<Box<dyn Future<Output = ProofCheck> + Send + '_>>> = vec![
             Box::pin(self.check_txt(&challenge, token)),
             Box::pin(self.check_txt(domain.as_str(), token)),
-            Box::pin(self.check_file(domain, token, reach)),
+            Box::pin(self.check_file(domain, token, egress)),
         ];
         let mut checks = Vec::new();
-        while !asking.is_empty() {
-            let (check, _, rest) = futures_util::future::select_all(asking).await;
+        while !pending.is_empty() {
+            let (check, _, rest) = futures_util::future::select_all(pending).await;
             if check.found.iter().any(|text| token.is_published_in(text)) {
                 return Ok(check);
             }
             checks.push(check);
-            asking = rest;
+            pending = rest;
         }
         Err(checks)
     }
 
     async fn check_txt(&self, name: &str, token: &ProofToken) -> ProofCheck {
-        let found = tokio::time::timeout(CHECK_TIMEOUT, self.names.texts(name)).await;
+        let found = tokio::time::timeout(CHECK_TIMEOUT, self.names.lookup_txt(name)).await;
         let (found, error) = match found {
             Ok(Ok(texts)) => (texts, None),
             Ok(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
@@ -85,9 +85,9 @@ impl Prover {
         ProofCheck { method: "dns_txt", name: name.to_owned(), expected: token.as_str().to_owned(), found, error }
     }
 
-    async fn check_file(&self, domain: &DomainName, token: &ProofToken, reach: Reach) -> ProofCheck {
+    async fn check_file(&self, domain: &DomainName, token: &ProofToken, egress: EgressPolicy) -> ProofCheck {
         let name = WellKnown::url(domain).to_string();
-        let (found, error) = match WellKnown::fetch(&self.outbound, domain, reach, CHECK_TIMEOUT).await {
+        let (found, error) = match WellKnown::fetch(&self.outbound, domain, egress, CHECK_TIMEOUT).await {
             Ok(file) => {
                 let found: Vec<String> = file.proofs(token).map(shorten).collect();
                 let error = found.is_empty().then(|| "no line of the file is the token".to_owned());

@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{ReadColumns, Store, params, random, sql, step};
+use signpost_store::{ReadColumns, Statement, Store, params, random, sql};
 
 use crate::domains::encryption_key::commit_secrets;
 use crate::domains::seal::Seal;
@@ -93,7 +93,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
 }
 
 async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Timestamp) -> Result<usize> {
-    let mut steps = Vec::new();
+    let mut statements = Vec::new();
     let mut sealed = 0;
     for SealedDomain { id, secrets } in page {
         let SealedSecrets { webhook_secret: current, next_webhook_secret: next } = secrets;
@@ -104,14 +104,14 @@ async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Times
         let new_current = encrypt_again(seal, current, id)?;
         let new_next = next.as_ref().map(|next| encrypt_again(seal, next, id)).transpose()?;
         for sql in [SEAL, SEAL_DELETED] {
-            steps.push(step(sql, params![&new_current, new_next.as_ref(), id, current]));
+            statements.push(Statement::new(sql, params![&new_current, new_next.as_ref(), id, current]));
         }
         sealed += 1;
     }
     if sealed > 0 {
         let details = json!({ "domains": sealed });
-        steps.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
-        commit_secrets(store, seal, steps).await?;
+        statements.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
+        commit_secrets(store, seal, statements).await?;
     }
     Ok(sealed)
 }

@@ -156,13 +156,13 @@ mod tests {
     #[test]
     fn secret_opens_with_its_key_and_owner() {
         let seal = Seal::new(Some(&[1; 32]), None);
-        let kept = seal.encrypt("whsec_x", "dom_1", [9; 12]);
-        assert!(kept.starts_with(SEALED_PREFIX) && !kept.contains("whsec"));
-        assert_eq!(seal.decrypt(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
-        assert!(seal.decrypt(&kept, "dom_2").is_err());
-        assert!(Seal::new(Some(&[2; 32]), None).decrypt(&kept, "dom_1").is_err());
-        assert!(Seal::default().decrypt(&kept, "dom_1").unwrap_err().to_string().contains("SIGNPOST_SEAL_KEY"));
-        for broken in ["sealed1:", "sealed1:AAAA", "sealed1:!", &kept[..kept.len() - 4]] {
+        let encrypted = seal.encrypt("whsec_x", "dom_1", [9; 12]);
+        assert!(encrypted.starts_with(SEALED_PREFIX) && !encrypted.contains("whsec"));
+        assert_eq!(seal.decrypt(&encrypted, "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(seal.decrypt(&encrypted, "dom_2").is_err());
+        assert!(Seal::new(Some(&[2; 32]), None).decrypt(&encrypted, "dom_1").is_err());
+        assert!(Seal::default().decrypt(&encrypted, "dom_1").unwrap_err().to_string().contains("SIGNPOST_SEAL_KEY"));
+        for broken in ["sealed1:", "sealed1:AAAA", "sealed1:!", &encrypted[..encrypted.len() - 4]] {
             assert!(seal.decrypt(broken, "dom_1").is_err(), "{broken}");
         }
     }
@@ -170,9 +170,9 @@ mod tests {
     #[test]
     fn old_key_opens_during_a_key_change() {
         let (old, changing) = (Seal::new(Some(&[1; 32]), None), Seal::new(Some(&[2; 32]), Some(&[1; 32])));
-        let kept = old.encrypt("whsec_x", "dom_1", [9; 12]);
-        assert_eq!(changing.decrypt(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
-        assert!(changing.is_stale(&kept, "dom_1") && changing.is_stale("whsec_x", "dom_1"));
+        let encrypted = old.encrypt("whsec_x", "dom_1", [9; 12]);
+        assert_eq!(changing.decrypt(&encrypted, "dom_1").unwrap().expose_secret(), "whsec_x");
+        assert!(changing.is_stale(&encrypted, "dom_1") && changing.is_stale("whsec_x", "dom_1"));
         let anew = changing.encrypt("whsec_x", "dom_1", [8; 12]);
         assert!(!changing.is_stale(&anew, "dom_1") && old.decrypt(&anew, "dom_1").is_err());
     }

@@ -9,7 +9,7 @@ use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
 use signpost_store::{
-    ReadColumns, Row, Step, Store, Stored, WriteError, columns, must, params, random, rows, sql, step, texts,
+    ReadColumns, Row, Statement, Store, Stored, WriteError, columns, params, random, rows, sql, text_columns,
 };
 
 use crate::domains::audit::insert_domain_entry;
@@ -31,14 +31,14 @@ const INSERT: &str = sql!(
      ON CONFLICT (account, environment, name) DO NOTHING"
 );
 
-const INSERT_OWN: &str = sql!(DomainRow::INSERT, " ON CONFLICT (account, environment, name) DO NOTHING");
+const INSERT_SYSTEM_DOMAIN: &str = sql!(DomainRow::INSERT, " ON CONFLICT (account, environment, name) DO NOTHING");
 
 pub(super) const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
 
 const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
-const BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
-const BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
-const IN_ANY_ACCOUNT: &str = sql!(SELECT, " WHERE id = $1");
+const FIND_BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
+const FIND_BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
+const FIND_IN_ANY_ACCOUNT: &str = sql!(SELECT, " WHERE id = $1");
 
 const COUNT: &str = "SELECT COUNT(*) FROM domains WHERE account = $1 AND environment = $2";
 
@@ -54,7 +54,7 @@ const VERIFY: &str = "
     WHERE account = $2 AND environment = $3 AND id = $4";
 
 /// Finds a verified domain of another account with this name, a name below it or a name above it.
-const CLAIMED: &str = "
+const IS_CLAIMED: &str = "
     SELECT 1 FROM domains
     WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
       AND (name = $4 OR name LIKE '%.' || $4 OR $4 LIKE '%.' || name)
@@ -75,7 +75,7 @@ const SECRETS: &str = sql!(
     " FROM deleted_domains WHERE id = $1"
 );
 
-const BURY: &str = sql!(
+const INSERT_DELETED_DOMAIN: &str = sql!(
     "INSERT INTO deleted_domains (",
     DeletedDomain::COLUMN_LIST,
     ") SELECT ",
@@ -107,7 +107,7 @@ rows! {
         domain: Domain,
         apex: String,
         secrets: SealedSecrets,
-    } beside {
+    } internal {
         misses: i64,
     }
 }
@@ -169,7 +169,7 @@ pub async fn insert(
     let secrets = SealedSecrets { webhook_secret, next_webhook_secret: None };
     let row = DomainRow { domain: domain.clone(), apex: apex(name).to_owned(), secrets };
     let params = row.params().into_iter().chain(params![MAX_DOMAINS]).collect();
-    match commit_secrets(store, seal, [must(INSERT, params), entry]).await {
+    match commit_secrets(store, seal, [Statement::expect_row(INSERT, params), entry]).await {
         Ok(()) => return Ok(()),
         Err(WriteError::Conflict) => {}
         Err(WriteError::Internal(error)) => return Err(error.into()),
@@ -186,10 +186,10 @@ pub async fn insert(
 ///
 /// # Errors
 /// If the database is unavailable.
-pub(crate) async fn insert_own(store: &Store, domain: Domain) -> Result<()> {
+pub(crate) async fn insert_system_domain(store: &Store, domain: Domain) -> Result<()> {
     let apex = apex(&domain.name).to_owned();
     let secrets = SealedSecrets { webhook_secret: String::new(), next_webhook_secret: None };
-    store.write([step(INSERT_OWN, DomainRow { domain, apex, secrets }.params())]).await?;
+    store.write([Statement::new(INSERT_SYSTEM_DOMAIN, DomainRow { domain, apex, secrets }.params())]).await?;
     Ok(())
 }
 
@@ -208,7 +208,7 @@ pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, ma
 /// # Errors
 /// If the database cannot be read.
 pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
-    let row = store.read_by_index(BY_ID, params![&account.name, account.environment, id]).await?;
+    let row = store.read_by_index(FIND_BY_ID, params![&account.name, account.environment, id]).await?;
     row.map(read_domain).transpose()
 }
 
@@ -217,7 +217,7 @@ pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Opt
 /// # Errors
 /// If the database cannot be read.
 pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
-    let row = store.read_by_index(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
+    let row = store.read_by_index(FIND_BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
     row.map(read_domain).transpose()
 }
 
@@ -227,7 +227,7 @@ pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -
 /// If the database cannot be read.
 pub(crate) async fn is_claimed(store: &Store, Domain { account, name, .. }: &Domain) -> Result<bool> {
     let params = params![account.environment, apex(name), &account.name, name.as_str()];
-    Ok(store.read_by_index(CLAIMED, params).await?.is_some())
+    Ok(store.read_by_index(IS_CLAIMED, params).await?.is_some())
 }
 
 /// Marks a domain as verified.
@@ -243,10 +243,10 @@ pub async fn set_verified(
 ) -> Result<(), WriteError> {
     let params = params![now, &account.name, account.environment, id];
     let entry = insert_entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
-    store.commit([must(VERIFY, params), entry]).await
+    store.commit([Statement::expect_row(VERIFY, params), entry]).await
 }
 
-/// Deletes a domain, in a write with the steps of `with`. Queued events are still delivered.
+/// Deletes a domain, in a write with the statements of `with`. Queued events are still delivered.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the account has no such domain.
@@ -256,14 +256,14 @@ pub async fn delete(
     id: &DomainId,
     by: &Actor,
     now: Timestamp,
-    with: Vec<Step>,
+    with: Vec<Statement>,
 ) -> Result<(), WriteError> {
-    let steps = [
+    let statements = [
         insert_domain_entry(by, Action::DomainDeleted, id, &json!({}), now),
-        must(BURY, params![now, &account.name, account.environment, id]),
-        must(DELETE, params![id]),
+        Statement::expect_row(INSERT_DELETED_DOMAIN, params![now, &account.name, account.environment, id]),
+        Statement::expect_row(DELETE, params![id]),
     ];
-    store.commit(steps.into_iter().chain(with).collect::<Vec<_>>()).await
+    store.commit(statements.into_iter().chain(with).collect::<Vec<_>>()).await
 }
 
 /// Returns the secrets of a domain of any account, registered or deleted.
@@ -299,7 +299,7 @@ pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
 /// # Errors
 /// If the database cannot be read.
 pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
-    store.read_by_index(IN_ANY_ACCOUNT, params![id]).await?.map(read_domain).transpose()
+    store.read_by_index(FIND_IN_ANY_ACCOUNT, params![id]).await?.map(read_domain).transpose()
 }
 
 /// Sets the next webhook secret.
@@ -316,7 +316,7 @@ pub async fn rotate_secret(
 ) -> Result<(), WriteError> {
     let next = seal.encrypt(next.reveal(), id.as_str(), random());
     let entry = insert_domain_entry(by, Action::SecretRotated, id, &json!({}), now);
-    commit_secrets(store, seal, [must(ROTATE, params![next, id]), entry]).await
+    commit_secrets(store, seal, [Statement::expect_row(ROTATE, params![next, id]), entry]).await
 }
 
 /// Replaces the webhook secret with the next secret.
@@ -325,7 +325,7 @@ pub async fn rotate_secret(
 /// [`WriteError::Conflict`] if the domain has no next secret.
 pub async fn activate_secret(store: &Store, id: &DomainId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::SecretActivated, id, &json!({}), now);
-    store.commit([must(ACTIVATE, params![id]), entry]).await
+    store.commit([Statement::expect_row(ACTIVATE, params![id]), entry]).await
 }
 
 pub(super) fn read_domain(row: Row) -> Result<Domain> {
@@ -347,7 +347,7 @@ impl From<Domain> for ListedDomain {
     }
 }
 
-texts! {
+text_columns! {
     HandlerKind: |handler| handler.as_str(), |text| HandlerKind::parse(text).context("is no handler");
     Registration: |registration| registration.as_str(), Registration::from_stored;
     DisplayName: DisplayName::as_str, DisplayName::from_stored;

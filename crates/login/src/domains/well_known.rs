@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost_auth::{DomainName, authority};
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use url::Url;
 
 use super::ProofToken;
@@ -25,18 +25,23 @@ impl WellKnown {
     /// Never: a host name makes a URL.
     #[must_use]
     pub fn url(domain: &DomainName) -> Url {
-        Url::parse(&format!("https://{domain}/.well-known/svc-verify")).expect("a host name makes a URL")
+        Url::parse(&format!("https://{domain}/.well-known/svc-verify")).expect("a host name is valid in a URL")
     }
 
     /// Fetches the file without following redirects.
     ///
     /// # Errors
     /// The reason of the failure, without the content of the response.
-    pub async fn fetch(outbound: &Outbound, domain: &DomainName, reach: Reach, within: Duration) -> Result<Self> {
+    pub async fn fetch(
+        outbound: &Outbound,
+        domain: &DomainName,
+        egress: EgressPolicy,
+        timeout: Duration,
+    ) -> Result<Self> {
         let url = Self::url(domain);
         let headers = HeaderMap::new();
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_BYTES + 1 };
-        let answer = outbound.send(reach, request).await?;
+        let request = Request { method: Method::GET, url: &url, headers, body: None, timeout, max_body: MAX_BYTES + 1 };
+        let answer = outbound.send(egress, request).await?;
         ensure!(answer.status == 200, "the endpoint responded with {}", answer.status);
         Self::parse(&answer.body)
     }
@@ -59,7 +64,7 @@ impl WellKnown {
 
     /// Returns true if the domain allows wallets to answer at this host and port, in the form of [`authority`].
     #[must_use]
-    pub fn vouches_for(&self, host: &str) -> bool {
+    pub fn allows_login_host(&self, host: &str) -> bool {
         self.lines()
             .filter_map(|line| line.strip_prefix("login-host="))
             .filter_map(login_host)
@@ -135,7 +140,7 @@ mod tests {
         for host in
             ["login.example.net", "login.example.org:8443", "xn--bcher-kva.example", "[2606:4700::1]:444", "d.example"]
         {
-            assert!(file.vouches_for(host), "{host}");
+            assert!(file.allows_login_host(host), "{host}");
         }
         for host in [
             "",
@@ -149,7 +154,7 @@ mod tests {
             "c.example",
             "login.example.net.evil.example",
         ] {
-            assert!(!file.vouches_for(host), "{host}");
+            assert!(!file.allows_login_host(host), "{host}");
         }
     }
 
@@ -157,7 +162,7 @@ mod tests {
     fn oversized_file_is_rejected() {
         let line = "login-host=login.example.com\n";
         let fill = |length: usize| format!("{line}{}", "#".repeat(length - line.len()));
-        assert!(file(&fill(MAX_BYTES)).vouches_for("login.example.com"));
+        assert!(file(&fill(MAX_BYTES)).allows_login_host("login.example.com"));
         assert!(WellKnown::parse(fill(MAX_BYTES + 1).as_bytes()).is_err());
     }
 }

@@ -104,7 +104,7 @@ pub fn fingerprints(secrets: &SigningSecrets) -> Vec<String> {
     [&secrets.current].into_iter().chain(&secrets.next).map(fingerprint).collect()
 }
 
-/// Returns four bytes of the hash of a secret: enough to distinguish secrets, too little to attack one.
+/// Returns four bytes of the hash of a secret: enough to distinguish secrets, too little to attack them.
 fn fingerprint(secret: &WebhookSecret) -> String {
     HEXLOWER.encode(&Sha256::digest(secret.reveal().as_bytes())[..4])
 }

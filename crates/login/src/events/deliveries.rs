@@ -103,7 +103,7 @@ pub const DELIVERY_STATEMENTS: [&str; 12] = [
 rows! {
     /// An event and the state of its delivery.
     #[derive(Debug, Serialize)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct DeliveryRow in "deliveries" by [id] {
         pub id: EventId,
         pub account: String,
@@ -121,7 +121,7 @@ rows! {
         pub created_at: Timestamp,
         /// The time of the next attempt, or of the last attempt if the delivery has ended.
         pub next_attempt_at: Timestamp,
-    } later {
+    } mutable {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<Timestamp>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +134,7 @@ rows! {
         /// The last attempts, parsed by [`attempts`](super::attempts).
         #[serde(skip)]
         pub past_attempts: Option<String>,
-    } beside {
+    } internal {
         leased_until: Option<Timestamp>,
         in_backoff: i64,
     }
@@ -153,7 +153,7 @@ pub struct DeliveryListItem {
 
 /// The filter of a list of an account's events.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DeliveryFilter<'a> {
     pub state: Option<&'a str>,
     pub before: Option<&'a EventId>,
@@ -162,7 +162,7 @@ pub struct DeliveryFilter<'a> {
 
 /// The scope of a list of events.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DeliveryScope {
     pub domain: Option<DomainId>,
     pub environment: Option<Environment>,

@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, Stored, params, rows, sql, step};
+use signpost_store::{Row, Statement, Store, Stored, params, rows, sql};
 
 use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
 
@@ -19,7 +19,7 @@ const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 const FAILED: &str =
     sql!(EndpointRow::INSERT, " ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5");
 
-/// Changes the row once, so that a single one of concurrent attempts reports the change.
+/// Changes the row once, so that only the first of several concurrent attempts reports the change.
 const DISABLED: &str = "
     UPDATE endpoints SET disabled_at = $4
     WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
@@ -50,14 +50,14 @@ rows! {
         pub endpoint: String,
         pub failing_since: Timestamp,
         pub next_probe_at: Timestamp,
-    } later {
+    } mutable {
         pub disabled_at: Option<Timestamp>,
     }
 }
 
 /// An endpoint with failed attempts since a time.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct FailingEndpoint {
     pub account: String,
     pub environment: Environment,
@@ -71,26 +71,26 @@ pub struct FailingEndpoint {
     pub next_probe_at: Option<Timestamp>,
 }
 
-/// Returns the steps that record the effect of an attempt on its endpoint, for the write that ends the attempt, so that
-/// no second probe starts in between. The row of the last step is the change of the endpoint.
+/// Returns the statements that record the effect of an attempt on its endpoint, for the write that ends the attempt, so
+/// that no second probe starts in between. The row of the last statement is the change of the endpoint.
 pub(crate) fn judge_endpoint(
     delivery: &Delivery,
     attempt: &Attempt,
     outcome: DeliveryOutcome,
     now: Timestamp,
-) -> Vec<Step> {
+) -> Vec<Statement> {
     let Delivery { account, environment, url, .. } = delivery;
     let endpoint = endpoint_from_url(url);
     match outcome {
         DeliveryOutcome::Delivered if delivery.failed_before => {
-            vec![step(SUCCEEDED, params![account, *environment, &endpoint])]
+            vec![Statement::new(SUCCEEDED, params![account, *environment, &endpoint])]
         }
         DeliveryOutcome::Delivered => Vec::new(),
-        // 410 ends the delivery of this event, and is no failure of the endpoint.
+        // 410 ends the delivery of this event, and is not a failure of the endpoint.
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) => vec![
-            step(FAILED, params![account, *environment, &endpoint, now, now + PROBE_INTERVAL]),
-            step(DISABLED, params![account, *environment, &endpoint, now, now - DISABLE_AFTER]),
+            Statement::new(FAILED, params![account, *environment, &endpoint, now, now + PROBE_INTERVAL]),
+            Statement::new(DISABLED, params![account, *environment, &endpoint, now, now - DISABLE_AFTER]),
         ],
     }
 }
@@ -122,7 +122,7 @@ pub async fn report_change(
     Ok(())
 }
 
-/// Returns the failing endpoints, those with the oldest failures first.
+/// Returns the failing endpoints, oldest failures first.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -130,7 +130,7 @@ pub async fn list_failing(store: &Store, max: u32) -> Result<Vec<FailingEndpoint
     read_failing(store, LIST, max).await
 }
 
-/// Returns the disabled endpoints, those with the oldest failures first.
+/// Returns the disabled endpoints, oldest failures first.
 ///
 /// # Errors
 /// If the database cannot be read.

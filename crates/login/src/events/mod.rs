@@ -57,7 +57,7 @@ pub struct ClaimedDelivery {
     pub id: String,
     /// Environment and account in the form of the row.
     pub owner: String,
-    /// The number of attempts, including this one.
+    /// The number of attempts, including this attempt.
     pub attempts: u32,
     /// The stored previous attempts.
     pub past_attempts: Option<String>,
@@ -124,8 +124,8 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
         return DeliveryOutcome::Failed;
     };
     let varied = wait.mul_f64(0.8 + 0.4 * f64::from(random) / f64::from(u32::MAX));
-    let asked = attempt.retry_after.unwrap_or_default().min(MAX_RETRY_DELAY.unsigned_abs());
-    DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(asked)).unwrap_or(MAX_RETRY_DELAY))
+    let requested = attempt.retry_after.unwrap_or_default().min(MAX_RETRY_DELAY.unsigned_abs());
+    DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(requested)).unwrap_or(MAX_RETRY_DELAY))
 }
 
 /// Returns the longest wait that [`judge`] can return with this schedule. An event with a later next attempt was stored

@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Store, Value, WriteOutcome, must, params, sql};
+use signpost_store::{Statement, Store, Value, WriteOutcome, params, sql};
 
 use super::due_sql::is_free;
 use crate::ids::{DomainId, EventId};
@@ -17,13 +17,13 @@ const PER_WRITE: u32 = 250;
 /// Maximum writes of a retry, some seconds in total. Events that fail again in this time cannot prolong it.
 const MAX_WRITES: u32 = 400;
 /// Maximum events of a retry. If it reaches this number, there may be more.
-pub const MOST_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
+pub const MAX_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
 
 const AGAIN: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
                           in_backoff = 0";
 
-const ONE: &str = sql!(
+const RETRY_ONE: &str = sql!(
     AGAIN,
     " WHERE id = $2 AND ",
     is_free!("leased_until", "$1"),
@@ -50,11 +50,11 @@ macro_rules! failed {
 }
 
 const ALL: &str = failed!("");
-const OF_DOMAIN: &str = failed!(" AND domain_id = $4");
-const OF_ACCOUNT: &str = failed!(" AND account = $4 AND environment = $5");
+const RETRY_OF_DOMAIN: &str = failed!(" AND domain_id = $4");
+const RETRY_OF_ACCOUNT: &str = failed!(" AND account = $4 AND environment = $5");
 
 /// The statements of a retry. Public for the test of their query plans.
-pub const RETRY_STATEMENTS: [&str; 4] = [ONE, ALL, OF_DOMAIN, OF_ACCOUNT];
+pub const RETRY_STATEMENTS: [&str; 4] = [RETRY_ONE, ALL, RETRY_OF_DOMAIN, RETRY_OF_ACCOUNT];
 
 /// The events to retry.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ pub enum RetryChoice<'a> {
     FailedOfAccount(&'a Account),
 }
 
-/// Queues events for another delivery with new attempts, up to [`MOST_RETRIED`], except those that are being sent. Adds
+/// Queues events for another delivery with new attempts, up to [`MAX_RETRIED`], except those that are being sent. Adds
 /// an entry to the audit log if there are any. Returns the number of events.
 ///
 /// # Errors
@@ -79,13 +79,13 @@ pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Ti
     let mut reached = String::new();
     for written in 0..MAX_WRITES {
         let (sql, params) = which.statement(&reached, now);
-        let mut steps = vec![must(sql, params)];
+        let mut statements = vec![Statement::expect_row(sql, params)];
         if written == 0 {
-            // Before the other step, because a write returns the rows of its last step.
+            // The audit entry precedes the other statement, because a write returns the rows of its last statement.
             let (object, account) = which.object();
-            steps.insert(0, insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now));
+            statements.insert(0, insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now));
         }
-        let WriteOutcome::Committed(rows) = store.write(steps).await? else { break };
+        let WriteOutcome::Committed(rows) = store.write(statements).await? else { break };
         retried += rows.len();
         if rows.len() < PER_WRITE as usize {
             break;
@@ -102,11 +102,11 @@ impl RetryChoice<'_> {
             Self::One(id, account) => {
                 let name = account.map_or("", |account| account.name.as_str());
                 let environment = account.map_or("", |account| account.environment.as_str());
-                (ONE, params![now, id, name, environment])
+                (RETRY_ONE, params![now, id, name, environment])
             }
             Self::Failed => (ALL, params![now, reached, PER_WRITE]),
-            Self::FailedOfDomain(domain) => (OF_DOMAIN, params![now, reached, PER_WRITE, domain]),
-            Self::FailedOfAccount(of) => (OF_ACCOUNT, params![now, reached, PER_WRITE, &of.name, of.environment]),
+            Self::FailedOfDomain(domain) => (RETRY_OF_DOMAIN, params![now, reached, PER_WRITE, domain]),
+            Self::FailedOfAccount(of) => (RETRY_OF_ACCOUNT, params![now, reached, PER_WRITE, &of.name, of.environment]),
         }
     }
 

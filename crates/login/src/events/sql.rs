@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use signpost_auth::Event;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, step};
+use signpost_store::{Row, Statement, Store, Stored, WriteOutcome, params};
 use url::Url;
 
 use super::due_sql::{CLAIM_SHARED, DUE_SHARED, READY, READY_SHARED, READY_TOO_FAR, READY_TOO_FAR_SHARED};
@@ -81,18 +81,18 @@ pub enum MoreDue {
 
 /// The end of an attempt.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct EndedAttempt<'a> {
     pub id: &'a str,
     pub leased_until: Timestamp,
     pub attempt: &'a Attempt,
-    /// All stored attempts, including this one.
+    /// All stored attempts, including this attempt.
     pub past_attempts: String,
     pub outcome: DeliveryOutcome,
     pub now: Timestamp,
 }
 
-/// Returns the step that queues an event, for the write of its cause.
+/// Returns the statement that queues an event, for the write of its cause.
 ///
 /// # Errors
 /// Never in practice: if the event cannot be serialized.
@@ -103,7 +103,7 @@ pub fn queue(
     domain: &DomainId,
     url: &Url,
     now: Timestamp,
-) -> Result<Step> {
+) -> Result<Statement> {
     let row = DeliveryRow {
         id: id.clone(),
         account: account.name.clone(),
@@ -122,7 +122,7 @@ pub fn queue(
         last_answer: None,
         past_attempts: None,
     };
-    Ok(must(DeliveryRow::INSERT, row.params()))
+    Ok(Statement::expect_row(DeliveryRow::INSERT, row.params()))
 }
 
 /// Returns the times of the next attempts.
@@ -138,8 +138,8 @@ pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
     })
 }
 
-/// Returns the time for milliseconds since 1970, or the minimum or maximum time. An invalid time in one row must not
-/// stop other deliveries.
+/// Returns the time for milliseconds since 1970, or the minimum or maximum time. An invalid time in a row must not stop
+/// other deliveries.
 fn nearest_time(millis: i64) -> Timestamp {
     let outside = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(millis).unwrap_or(outside)
@@ -187,7 +187,7 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots
     let params = params![now, MAX_PER_ENDPOINT, free, MAX_ENDPOINTS_PER_LOOK, slots.known()];
     let mut due = Vec::new();
     let mut reached = HashMap::new();
-    for row in store.pick(DUE, DUE_SHARED, params).await? {
+    for row in store.read_per_engine(DUE, DUE_SHARED, params).await? {
         let owner = row.text(0)?.to_owned();
         match (row.opt_text(1)?, row.opt_text(2)?) {
             (Some(id), _) => due.push(DueDelivery { id: id.to_owned(), owner }),
@@ -207,12 +207,12 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots
     Ok(Claim { taken: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::Chosen })
 }
 
-/// Records the end of an attempt, in a write with the steps of `judged` about its endpoint. Returns the rows of the
-/// last step, or `None` if the lease of the attempt has ended.
+/// Records the end of an attempt, in a write with the statements of `judged` about its endpoint. Returns the rows of
+/// the last statement, or `None` if the lease of the attempt has ended.
 ///
 /// # Errors
 /// If the database is unavailable.
-pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
+pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Statement>) -> Result<Option<Vec<Row>>> {
     let EndedAttempt { id, leased_until, attempt, past_attempts, outcome, now } = ended;
     let (state, next, ended_at) = match outcome {
         DeliveryOutcome::Delivered => ("delivered", None, Some(now)),
@@ -223,8 +223,9 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
     let error = attempt.error.as_ref();
     let answer = attempt.answer.as_ref();
     let params = params![state, next, ended_at, status, error, id, leased_until, answer, past_attempts];
-    let steps: Vec<Step> = [must(END, params).batched(END_MANY, 5)].into_iter().chain(judged).collect();
-    match store.write(steps).await? {
+    let statements: Vec<Statement> =
+        [Statement::expect_row(END, params).batched(END_MANY, 5)].into_iter().chain(judged).collect();
+    match store.write(statements).await? {
         WriteOutcome::Committed(rows) => Ok(Some(rows)),
         WriteOutcome::Refused(_) => Ok(None),
     }
@@ -235,7 +236,7 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
 /// # Errors
 /// If the database is unavailable.
 pub async fn free_leases(store: &Store) -> Result<()> {
-    store.write([step(FREE, params![])]).await?;
+    store.write([Statement::new(FREE, params![])]).await?;
     Ok(())
 }
 

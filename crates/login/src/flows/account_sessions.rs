@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_store::{Step, Store, random};
+use signpost_store::{Statement, Store, random};
 use url::Url;
 
 use crate::browser_sessions;
@@ -20,13 +20,14 @@ use crate::flows::submit::complete_login;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{
-    AskingApplication, ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, Metadata, NewSession, PageLink, PagePurpose, PageTerms,
-    REFRESH_WINDOW, Requester, Session, SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
+    ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, Metadata, NewSession, PageLink, PagePurpose, PageTerms, REFRESH_WINDOW,
+    Requester, RequestingApplication, Session, SessionEntropy, SessionOptions, can_log_in, sql,
+    supports_number_matching,
 };
 
 /// The purpose of a session of the login host.
 #[derive(Clone, Debug)]
-pub enum AccountErrand {
+pub enum AccountSessionPurpose {
     /// A login, with the metadata of the return path, if any.
     LogIn(Option<Metadata>),
     /// This user, who is signed in at the account pages, adds a key.
@@ -34,7 +35,7 @@ pub enum AccountErrand {
     /// This user of the domain adds a key by a link from an operator.
     AddKey(UserId),
     /// A login or a registration for an OpenID Connect client.
-    AnswerClient(Mode, AskingApplication),
+    AuthorizeClient(Mode, RequestingApplication),
 }
 
 /// A page with a link from an operator.
@@ -43,36 +44,36 @@ pub struct LinkPage {
     /// The URL with the claim secret in its fragment, which browsers do not send to servers and link previews do not
     /// use.
     pub page_url: String,
-    /// The end of the time in which the page can be opened first.
+    /// The deadline for opening the page for the first time.
     pub open_before: Timestamp,
 }
 
 /// The browser that requests a session of the login host.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct AccountBrowser<'a> {
     pub page_cookie: &'a CookieSecret,
     pub user_agent: Option<&'a str>,
 }
 
-/// Creates a session on the login page, in a write with the steps of `with`. The page belongs to the browser from the
-/// start, so that another user cannot log in for it or add a key to its account.
+/// Creates a session on the login page, in a write with the statements of `with`. The page belongs to the browser from
+/// the start, so that another user cannot log in for it or add a key to its account.
 ///
 /// # Errors
-/// If the domain has no login method, no session may be created on it, or a step is refused.
+/// If the domain has no login method, no session may be created on it, or a statement is refused.
 pub async fn open_account_session(
     service: &LoginService,
     domain: &Domain,
-    errand: AccountErrand,
+    purpose: AccountSessionPurpose,
     browser: AccountBrowser<'_>,
-    with: impl FnOnce(&Session) -> Vec<Step>,
+    with: impl FnOnce(&Session) -> Vec<Statement>,
 ) -> Result<Session, Error> {
     if unusable_reason(service, domain).await?.is_some() {
         return Err(Error::DomainNotRegistered(domain.name.to_string()));
     }
-    let hosted_url = make_hosted_url(service, &domain.account, errand.mode())?;
-    let mut steps = errand.guard();
-    let new = errand.into_session(domain, hosted_url, Requester::of_user_agent(browser.user_agent));
+    let hosted_url = make_hosted_url(service, &domain.account, purpose.mode())?;
+    let mut statements = purpose.guard();
+    let new = purpose.into_session(domain, hosted_url, Requester::of_user_agent(browser.user_agent));
     let methods = service.supported_methods(domain.account.environment);
     if new.page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
         return Err(Error::NoLoginMethod(domain.name.to_string()));
@@ -80,8 +81,8 @@ pub async fn open_account_session(
     let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy);
     let session = session.owned_by(browser.page_cookie);
-    steps.extend(with(&session));
-    let inserted = sql::insert(&service.store, session.clone(), None, steps).await;
+    statements.extend(with(&session));
+    let inserted = sql::insert(&service.store, session.clone(), None, statements).await;
     inserted.map_err(|error| error.on_conflict(Error::DomainNotRegistered(domain.name.to_string())))?;
     service.metrics.session(domain.account.environment, "created");
     Ok(session)
@@ -91,10 +92,10 @@ pub async fn open_account_session(
 ///
 /// # Errors
 /// If the address is not allowed for a live domain, the domain was deleted, or the database is unavailable.
-pub async fn open_by_hand(
+pub async fn create_key_link(
     store: &Store,
     domain: &Domain,
-    errand: AccountErrand,
+    purpose: AccountSessionPurpose,
     public_address: &str,
     now: Timestamp,
 ) -> Result<LinkPage> {
@@ -103,8 +104,8 @@ pub async fn open_by_hand(
         !requires_https || public_address.starts_with("https:"),
         "live sessions need an https --public-url, and the server runs at {public_address}"
     );
-    let hosted_url = hosted_url_at(public_address, domain.account.environment, errand.mode())?;
-    let new = errand.into_session(domain, hosted_url, Requester::default());
+    let hosted_url = hosted_url_at(public_address, domain.account.environment, purpose.mode())?;
+    let new = purpose.into_session(domain, hosted_url, Requester::default());
     let entropy = SessionEntropy::draw();
     let secret = CookieSecret::from_bytes(random());
     let session = Session::open(domain, new, MAX_PAGE_CODE_LIFE, now, entropy).with_claim_secret(&secret);
@@ -137,27 +138,29 @@ pub async fn complete_account_session(
     }
 }
 
-impl AccountErrand {
+impl AccountSessionPurpose {
     fn mode(&self) -> Mode {
         match self {
             Self::LogIn(_) => Mode::Login,
             Self::AddOwnKey(_) | Self::AddKey(_) => Mode::Link,
-            Self::AnswerClient(mode, _) => *mode,
+            Self::AuthorizeClient(mode, _) => *mode,
         }
     }
 
-    /// Returns the steps that refuse the session if its user signed out in the meantime.
-    fn guard(&self) -> Vec<Step> {
+    /// Returns the statements that refuse the session if its user signed out in the meantime.
+    fn guard(&self) -> Vec<Statement> {
         match self {
-            Self::AddOwnKey(who) => vec![browser_sessions::sql::require_step(&who.session.id, &who.user.id)],
-            Self::LogIn(_) | Self::AddKey(_) | Self::AnswerClient(..) => Vec::new(),
+            Self::AddOwnKey(signed_in) => {
+                vec![browser_sessions::sql::require_statement(&signed_in.session.id, &signed_in.user.id)]
+            }
+            Self::LogIn(_) | Self::AddKey(_) | Self::AuthorizeClient(..) => Vec::new(),
         }
     }
 
     fn purpose(&self) -> PagePurpose {
         match self {
             Self::LogIn(_) | Self::AddOwnKey(_) | Self::AddKey(_) => PagePurpose::Account,
-            Self::AnswerClient(..) => PagePurpose::Client,
+            Self::AuthorizeClient(..) => PagePurpose::Client,
         }
     }
 
@@ -166,8 +169,8 @@ impl AccountErrand {
         let purpose = self.purpose();
         let (link, metadata, application) = match self {
             Self::LogIn(back) => (None, back, None),
-            Self::AnswerClient(_, application) => (None, None, Some(application)),
-            Self::AddOwnKey(who) => (Some(who.link()), None, None),
+            Self::AuthorizeClient(_, application) => (None, None, Some(application)),
+            Self::AddOwnKey(signed_in) => (Some(signed_in.link()), None, None),
             Self::AddKey(user) => (Some(PageLink::new(user, None)), None, None),
         };
         NewSession {
@@ -175,7 +178,7 @@ impl AccountErrand {
             webhook_url: domain.webhook_url.clone(),
             hosted_url: Some(hosted_url),
             metadata,
-            confirm_code: takes_numbers(domain).then(|| ConfirmCode::new(random())),
+            confirm_code: supports_number_matching(domain).then(|| ConfirmCode::new(random())),
             options: SessionOptions { flow: Flow::Page, requester: Some(requester), browser_hash: None },
             page: Some(PageTerms { mode, confirm: false, purpose, application }),
             link,

@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
 use signpost_auth::{Mode, PasskeyKey};
-use signpost_store::{Step, random};
+use signpost_store::{Statement, random};
 use url::Url;
 
 use crate::browser_sessions;
@@ -14,11 +14,11 @@ use crate::service::LoginService;
 use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState, SessionWriteError};
 use crate::users::credential_sql::{AddCredentialError, not_added_reason};
 use crate::users::{
-    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, Entrant, NewCredential, NewUser,
+    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, LoginSubject, NewCredential, NewUser,
     PasskeyColumns, UserEntropy,
 };
 
-/// Maximum attempts at a write that is refused because a petname is taken or the user has changed.
+/// Maximum attempts at a write that is refused because a username is taken or the user has changed.
 const MAX_ATTEMPTS: usize = 16;
 
 /// Returns the credential with this key. Always `None` for domains with a direct handler: their users are not stored
@@ -40,7 +40,7 @@ pub(crate) async fn find_credential(
     }
 }
 
-/// Checks that a key with this credential, or without one, may answer the session.
+/// Checks that a key with this credential, or without a credential, may answer the session.
 ///
 /// # Errors
 /// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`].
@@ -75,19 +75,19 @@ pub(crate) async fn admit(
     let key = CredentialKey::parse(&user.public_key).context("a verified key is valid")?;
     for attempt in 0..MAX_ATTEMPTS {
         let was_known = credential.is_some();
-        let entrant = make_entrant(&login, key.clone(), credential, *at, attempt == 0);
-        let user = entrant.user_id().clone();
+        let subject = make_subject(&login, key.clone(), credential, *at, attempt == 0);
+        let user = subject.user_id().clone();
         let login = login.clone().of_user(&user);
-        let linked = match &entrant {
-            Entrant::Linked { credential, .. } => Some(credential.clone()),
-            Entrant::Known(_) | Entrant::New(_) => None,
+        let linked = match &subject {
+            LoginSubject::Linked { credential, .. } => Some(credential.clone()),
+            LoginSubject::Known(_) | LoginSubject::New(_) => None,
         };
-        let mut steps = entrant.steps(*at);
-        steps.extend(settle_offer(&session, &user, *at)?);
-        steps.extend(sign_in(&login, &user, &key, *at));
-        match sessions::sql::store_login(&service.store, &login, url, None, steps).await {
+        let mut statements = subject.statements(*at);
+        statements.extend(settle_offer(&session, &user, *at)?);
+        statements.extend(sign_in(&login, &user, &key, *at));
+        match sessions::sql::store_login(&service.store, &login, url, None, statements).await {
             Ok(()) => return Ok(login),
-            Err(SessionWriteError::StepRefused) => {}
+            Err(SessionWriteError::StatementRefused) => {}
             Err(error) => return Err(error.into()),
         }
         if let Some(linked) = linked {
@@ -110,49 +110,49 @@ async fn is_passkey_taken(service: &LoginService, login: &Login) -> Result<bool,
     Ok(users::credential_sql::find_passkey_anywhere(&service.store, &passkey.id).await?.is_some())
 }
 
-/// Returns the subject of a login. A new user gets the petname that the authenticator shows, unless it is taken: then
+/// Returns the subject of a login. A new user gets the username that the authenticator shows, unless it is taken: then
 /// the first attempt was refused.
-fn make_entrant(
+fn make_subject(
     login: &Login,
     key: CredentialKey,
     credential: Option<Credential>,
     now: Timestamp,
     is_first_attempt: bool,
-) -> Entrant {
+) -> LoginSubject {
     let Login { session, passkey, .. } = login;
     let columns = passkey.as_ref().map(|proof| PasskeyColumns { id: proof.id.clone(), sign_count: proof.sign_count });
     if let Some(own) = credential {
-        warn_of_copy(&own, columns.as_ref());
-        return Entrant::Known(Box::new(Credential { passkey: columns, ..own }));
+        warn_about_cloned_passkey(&own, columns.as_ref());
+        return LoginSubject::Known(Box::new(Credential { passkey: columns, ..own }));
     }
     let handle = passkey.as_ref().and_then(|proof| proof.handle);
     let key = NewCredential { key, kind: method_of(session).into(), passkey: columns };
     if let Some(link) = session.link() {
         let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
-        return Entrant::Linked { credential, handle, opened_by: link.credential.clone() };
+        return LoginSubject::Linked { credential, handle, opened_by: link.credential.clone() };
     }
     let known_as = match (handle, session.offer()) {
         (Some(handle), _) => {
-            let petname = passkey.as_ref().and_then(|proof| proof.petname.clone());
-            Some(AuthenticatorUser { handle, petname })
+            let username = passkey.as_ref().and_then(|proof| proof.petname.clone());
+            Some(AuthenticatorUser { handle, username })
         }
         (None, PasskeyOffer::Made(made)) => {
-            Some(AuthenticatorUser { handle: made.handle, petname: made.petname.clone() })
+            Some(AuthenticatorUser { handle: made.handle, username: made.petname.clone() })
         }
         (None, _) => None,
     };
     let known_as =
-        known_as.map(|user| if is_first_attempt { user } else { AuthenticatorUser { petname: None, ..user } });
-    Entrant::New(Box::new(NewUser::register(&session.domain_id, key, known_as, now, UserEntropy::draw())))
+        known_as.map(|user| if is_first_attempt { user } else { AuthenticatorUser { username: None, ..user } });
+    LoginSubject::New(Box::new(NewUser::register(&session.domain_id, key, known_as, now, UserEntropy::draw())))
 }
 
-/// Returns the step that signs the browser in that was sent back with a login. A linked key signs no browser in.
-fn sign_in(login: &Login, user: &UserId, key: &CredentialKey, now: Timestamp) -> Option<Step> {
+/// Returns the statement that signs in the browser that returned with a login. A linked key does not sign in a browser.
+fn sign_in(login: &Login, user: &UserId, key: &CredentialKey, now: Timestamp) -> Option<Statement> {
     let Login { session, .. } = login;
     if session.options.flow != Flow::Page || session.challenge.mode == Mode::Link {
         return None;
     }
-    Some(browser_sessions::sql::sign_in_step(&session.id, user, &key.canonical(), method_of(session), now))
+    Some(browser_sessions::sql::sign_in_statement(&session.id, user, &key.canonical(), method_of(session), now))
 }
 
 fn method_of(session: &Session) -> LoginMethod {
@@ -164,7 +164,7 @@ fn method_of(session: &Session) -> LoginMethod {
 
 /// Logs a warning if the signature counter of a passkey did not increase: the passkey may have been copied. There is no
 /// other effect, because synced passkeys do not count (Web Authentication, 6.1.1).
-fn warn_of_copy(own: &Credential, proof: Option<&PasskeyColumns>) {
+fn warn_about_cloned_passkey(own: &Credential, proof: Option<&PasskeyColumns>) {
     let (Some(stored), Some(proof)) = (own.passkey.as_ref(), proof) else { return };
     let counts = stored.sign_count != 0 || proof.sign_count != 0;
     if counts && proof.sign_count <= stored.sign_count {
@@ -172,17 +172,17 @@ fn warn_of_copy(own: &Credential, proof: Option<&PasskeyColumns>) {
     }
 }
 
-/// Returns the step that stores the outcome of the offer of a passkey with the user.
-fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Option<Step>, Error> {
+/// Returns the statement that stores the outcome of the offer of a passkey with the user.
+fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Option<Statement>, Error> {
     match session.offer() {
         PasskeyOffer::NotMade | PasskeyOffer::Open => Ok(None),
-        PasskeyOffer::Declined => Ok(Some(users::credential_sql::decline_step(&session.domain_id, user, now))),
+        PasskeyOffer::Declined => Ok(Some(users::credential_sql::decline_statement(&session.domain_id, user, now))),
         PasskeyOffer::Made(made) => {
             let key = PasskeyKey::parse_hex(&made.public_key).context("an offered passkey has a key")?;
             let passkey = Some(PasskeyColumns { id: made.id.clone(), sign_count: made.sign_count });
             let key = NewCredential { key: CredentialKey::Passkey(key), kind: CredentialKind::Passkey, passkey };
             let credential = key.into_credential(&session.domain_id, user, now, random());
-            Ok(Some(users::sql::add_offered_step(credential, made.handle)))
+            Ok(Some(users::sql::add_offered_statement(credential, made.handle)))
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) async fn record_notice(
         return Ok(());
     }
     let notice = reason.at(service.clock.now());
-    match page_sql::note(&service.store, &session.id, &session.challenge, notice).await {
+    match page_sql::set_notice(&service.store, &session.id, &session.challenge, notice).await {
         Ok(()) => service.session_changed(&session.id),
         Err(WriteError::Conflict) => {}
         Err(WriteError::Internal(error)) => return Err(error.into()),
@@ -35,7 +35,7 @@ pub(crate) async fn decline_passkey(service: &LoginService, session: &Session) -
 /// Stores the outcome of an open offer.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no offer is open any more.
+/// [`WriteError::Conflict`] if no offer is open.
 pub(crate) async fn settle_offer(
     service: &LoginService,
     session: &Session,

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use signpost_auth::receiver::{self, HandlerRefusal, HandlerResponse, Host, LoggedIn};
-use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through, VerifiedAnswer};
+use signpost_auth::{Answer, Challenge, HostBoundChallenge, Mode, PublicKey, VerifiedAnswer};
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
 
@@ -69,11 +69,11 @@ async fn read_context(
 ) -> Result<Value, HandlerRefusal> {
     let challenge = match Challenge::parse(challenge.unwrap_or_default()) {
         Ok(challenge) if challenge.mode == mode => challenge,
-        _ => return Err(HandlerRefusal::NotHeld),
+        _ => return Err(HandlerRefusal::NoPendingSession),
     };
-    let session = handlers.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NotHeld)?;
+    let session = handlers.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NoPendingSession)?;
     let domain = domain_for_session(handlers.service, &session).await.map_err(failed)?;
-    let domain = domain.ok_or(HandlerRefusal::NotHeld)?;
+    let domain = domain.ok_or(HandlerRefusal::NoPendingSession)?;
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
         "verified": domain.verified_at.is_some(),
@@ -119,7 +119,7 @@ impl Host for HostedHandlers<'_> {
         if let Ok(challenge) = Challenge::parse(text) {
             return Some(challenge);
         }
-        Through::parse(text).ok().map(|through| through.challenge().clone())
+        HostBoundChallenge::parse(text).ok().map(|signed| signed.challenge().clone())
     }
 
     async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {

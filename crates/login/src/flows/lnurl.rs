@@ -7,7 +7,7 @@ use crate::flows::lookup::refused;
 use crate::flows::page_answers::{PageAnswer, accept_lightning_key, explain_replaced};
 use crate::flows::refusals::{count_answer, failed};
 use crate::service::LoginService;
-use crate::sessions::Answerer;
+use crate::sessions::Responder;
 use crate::sessions::page_sql::{self, NamedPage};
 
 /// Accepts the answer of a Lightning wallet to the session with this ID suffix.
@@ -20,7 +20,7 @@ pub(crate) async fn accept_lightning(
     callback: &AuthCallback,
 ) -> Result<(), HandlerRefusal> {
     let found = page_sql::find_by_suffix(&service.store, suffix, callback.key()).await.map_err(failed)?;
-    let NamedPage { session, is_known } = found.ok_or(HandlerRefusal::NotHeld)?;
+    let NamedPage { session, is_known } = found.ok_or(HandlerRefusal::NoPendingSession)?;
     count_answer(service, &session.account).await?;
     let now = service.clock.now();
     if session.is_answered_by(callback, now) {
@@ -29,7 +29,7 @@ pub(crate) async fn accept_lightning(
     }
     match session.verify_lightning(callback, now) {
         Ok(key) => {
-            let answer = PageAnswer { key, is_known, answerer: Answerer::Anybody };
+            let answer = PageAnswer { key, is_known, responder: Responder::Anybody };
             accept_lightning_key(service, session, answer).await
         }
         Err(refusal) => {

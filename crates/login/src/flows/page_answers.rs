@@ -15,18 +15,18 @@ use crate::flows::refusals::failed;
 use crate::flows::submit::check_confirm_code;
 use crate::service::LoginService;
 use crate::sessions::{
-    Accepted, AnswerRefusal, Answerer, KeyDecision, NoticeReason, ProvenKey, Session, SessionState, SessionWriteError,
-    SwitchEntropy, page_sql, sql,
+    Accepted, AnswerRefusal, KeyDecision, NoticeReason, Responder, Session, SessionState, SessionWriteError,
+    SwitchEntropy, VerifiedKey, page_sql, sql,
 };
 use crate::users::{self, CredentialKey};
 
 /// A verified key that answers a page.
 #[derive(Clone, Debug)]
 pub(crate) struct PageAnswer {
-    pub(crate) key: ProvenKey,
+    pub(crate) key: VerifiedKey,
     /// True if a user of the domain has the key.
     pub(crate) is_known: bool,
-    pub(crate) answerer: Answerer,
+    pub(crate) responder: Responder,
 }
 
 /// Returns the session's domain if the page accepts this login method.
@@ -35,7 +35,7 @@ async fn check_method(
     session: &Session,
     method: LoginMethod,
 ) -> Result<Domain, HandlerRefusal> {
-    let domain = domain_for_session(service, session).await.map_err(failed)?.ok_or(HandlerRefusal::NotHeld)?;
+    let domain = domain_for_session(service, session).await.map_err(failed)?.ok_or(HandlerRefusal::NoPendingSession)?;
     if is_offered(service, session, &domain, method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
 }
 
@@ -98,12 +98,13 @@ pub(crate) async fn accept_scan(
     }
     let credential_key = verified.key().clone().into();
     let known = users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(failed)?;
-    let answerer = if is_owner { Answerer::Owner } else { Answerer::Anybody };
+    let responder = if is_owner { Responder::Owner } else { Responder::Anybody };
     let id = session.id.clone();
-    let accepted = accept_key(service, session, &domain, PageAnswer { key, is_known: known.is_some(), answerer }).await;
+    let accepted =
+        accept_key(service, session, &domain, PageAnswer { key, is_known: known.is_some(), responder }).await;
     if accepted.is_err() && takes_try {
         // The number was right, so the user gets the try back for the next scan.
-        sql::give_back_confirm_try(&service.store, &id).await.map_err(failed)?;
+        sql::restore_confirm_try(&service.store, &id).await.map_err(failed)?;
     }
     accepted
 }
@@ -126,7 +127,7 @@ pub(crate) async fn accept_key(
             service.session_changed(&session.id);
             return Ok(());
         }
-        KeyDecision::AskToRegister => {
+        KeyDecision::OfferRegistration => {
             let switched = switch(service, &session, Mode::Register, Some(NoticeReason::UnknownKey))?;
             sql::refresh(&service.store, &switched, &session.challenge).await?;
             service.session_changed(&session.id);
@@ -147,7 +148,7 @@ pub(crate) async fn accept_key(
 async fn check_link(service: &LoginService, session: &Session) -> Result<(), HandlerRefusal> {
     let Some(link) = session.link() else { return Ok(()) };
     let found = users::sql::find(&service.store, &session.domain_id, &link.user).await.map_err(failed)?;
-    let (_, credentials) = found.ok_or(HandlerRefusal::NotHeld)?;
+    let (_, credentials) = found.ok_or(HandlerRefusal::NoPendingSession)?;
     if credentials.len() < users::MAX_CREDENTIALS as usize {
         return Ok(());
     }
@@ -163,7 +164,7 @@ async fn apply_answer(
     domain: &Domain,
     answer: PageAnswer,
 ) -> Result<Session, Error> {
-    let PageAnswer { key, is_known, answerer } = answer;
+    let PageAnswer { key, is_known, responder } = answer;
     let now = service.clock.now();
     let answered = match session.clone().accept(key, now, random()) {
         Ok(Accepted::AnsweredOnPage(answered)) => *answered,
@@ -171,9 +172,9 @@ async fn apply_answer(
         Err(refusal) => return Err(refused(refusal, session, service)),
     };
     if answered.link().is_some() {
-        return Ok(answered.await_confirmation(answerer, now));
+        return Ok(answered.await_confirmation(responder, now));
     }
-    if is_passkey_wanted(service, &answered, domain, is_known).await? {
+    if should_offer_passkey(service, &answered, domain, is_known).await? {
         return Ok(answered.offer_passkey(now));
     }
     Ok(answered)
@@ -181,15 +182,15 @@ async fn apply_answer(
 
 /// Returns true if the page offers a passkey for the next login: after the answer of a wallet, to users without a
 /// passkey who have not declined the offer.
-async fn is_passkey_wanted(
+async fn should_offer_passkey(
     service: &LoginService,
     session: &Session,
     domain: &Domain,
     is_known: bool,
 ) -> Result<bool, Error> {
-    let SessionState::AnsweredOnPage { evidence } = &session.state else { return Ok(false) };
+    let SessionState::AnsweredOnPage { proof } = &session.state else { return Ok(false) };
     if session.is_for_account()
-        || evidence.method == LoginMethod::Passkey
+        || proof.method == LoginMethod::Passkey
         || !is_offered(service, session, domain, LoginMethod::Passkey)
     {
         return Ok(false);
@@ -197,8 +198,8 @@ async fn is_passkey_wanted(
     if !is_known {
         return Ok(true);
     }
-    let Ok(key) = CredentialKey::parse(&evidence.public_key) else { return Ok(false) };
-    Ok(users::credential_sql::wants_passkey(&service.store, &session.domain_id, &key).await?)
+    let Ok(key) = CredentialKey::parse(&proof.public_key) else { return Ok(false) };
+    Ok(users::credential_sql::may_offer_passkey(&service.store, &session.domain_id, &key).await?)
 }
 
 /// Returns the session in another mode, with a new code.
@@ -228,11 +229,12 @@ pub(crate) async fn explain_refusal(
     challenge: &Challenge,
     refusal: HandlerRefusal,
 ) -> HandlerRefusal {
-    if !matches!(refusal, HandlerRefusal::NotFresh | HandlerRefusal::NotHeld) || answer.verify().is_err() {
+    if !matches!(refusal, HandlerRefusal::StaleTimestamp | HandlerRefusal::NoPendingSession) || answer.verify().is_err()
+    {
         return refusal;
     }
     let found = match refusal {
-        HandlerRefusal::NotFresh => sql::find_hosted(&service.store, environment, challenge).await,
+        HandlerRefusal::StaleTimestamp => sql::find_hosted(&service.store, environment, challenge).await,
         _ => page_sql::find_replaced(&service.store, environment, challenge).await,
     };
     let now = service.clock.now();
@@ -241,7 +243,7 @@ pub(crate) async fn explain_refusal(
         Ok(_) => return refusal,
         Err(error) => return failed(error),
     };
-    if refusal == HandlerRefusal::NotHeld {
+    if refusal == HandlerRefusal::NoPendingSession {
         return explain_replaced(service, &session).await;
     }
     let seconds_off = answer.timestamp.saturating_sub(now.as_second());

@@ -17,9 +17,9 @@ use crate::flows::refusals::{count_answer, failed};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
-    Answerer, NoticeReason, OfferedPasskey, PasskeyAnswerRefusal, PasskeyOffer, ProvenKey, Session, SessionState,
+    NoticeReason, OfferedPasskey, PasskeyAnswerRefusal, PasskeyOffer, Responder, Session, SessionState, VerifiedKey,
 };
-use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Petname, credential_sql};
+use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Username, credential_sql};
 
 /// The options of a page for a passkey.
 #[derive(Clone, Debug)]
@@ -27,18 +27,18 @@ pub(crate) struct PasskeyPrompt {
     pub(crate) rp: RelyingParty,
     pub(crate) challenge: K1,
     /// The user for whom a passkey is created. `None` for a login with any passkey.
-    pub(crate) maker: Option<PasskeyMaker>,
+    pub(crate) user_entity: Option<PasskeyUserEntity>,
 }
 
 /// A user for whom a passkey is created.
 #[derive(Clone, Debug)]
-pub(crate) struct PasskeyMaker {
+pub(crate) struct PasskeyUserEntity {
     pub(crate) handle: PasskeyHandle,
-    pub(crate) petname: Petname,
+    pub(crate) username: Username,
     /// True if the user exists already.
-    is_user: bool,
+    is_registered: bool,
     /// The passkeys of the user. They exclude devices with any of these passkeys.
-    pub(crate) has: Vec<PasskeyId>,
+    pub(crate) exclude_credentials: Vec<PasskeyId>,
 }
 
 /// The reason why a passkey was refused.
@@ -70,10 +70,10 @@ pub(crate) async fn prompt_passkey(
     let Some(rp) = find_relying_party(service, session, domain) else { return Ok(None) };
     let challenge = K1::of(&session.challenge);
     if logs_in(service, session) {
-        return Ok(Some(PasskeyPrompt { rp, challenge, maker: None }));
+        return Ok(Some(PasskeyPrompt { rp, challenge, user_entity: None }));
     }
-    let maker = find_maker(service, session, cookie).await?;
-    Ok(maker.map(|maker| PasskeyPrompt { rp, challenge, maker: Some(maker) }))
+    let user_entity = find_user_entity(service, session, cookie).await?;
+    Ok(user_entity.map(|user_entity| PasskeyPrompt { rp, challenge, user_entity: Some(user_entity) }))
 }
 
 /// Accepts the response of the device, in the form of `PublicKeyCredential.toJSON()`.
@@ -92,13 +92,13 @@ pub(crate) async fn accept_passkey(
     if logs_in(service, &session) {
         return log_in(service, session, domain, &rp, credential).await;
     }
-    let maker = find_maker(service, &session, cookie).await?.ok_or(PasskeyDenial::NotAsked)?;
+    let user_entity = find_user_entity(service, &session, cookie).await?.ok_or(PasskeyDenial::NotAsked)?;
     let registration = match PasskeyRegistration::parse(credential) {
         Ok(registration) => registration,
         Err(refusal) => return refuse(service, &session, refusal.into()).await,
     };
-    let petname = if maker.is_user { None } else { Some(maker.petname) };
-    let user = AuthenticatorUser { handle: maker.handle, petname };
+    let username = if user_entity.is_registered { None } else { Some(user_entity.username) };
+    let user = AuthenticatorUser { handle: user_entity.handle, username };
     let key = match session.verify_new_passkey(&registration, user, &rp, service.clock.now()) {
         Ok(key) => key,
         Err(refusal) => return refuse(service, &session, refusal).await,
@@ -106,15 +106,15 @@ pub(crate) async fn accept_passkey(
     if session.is_answered() {
         return store_offered(service, session, &key).await;
     }
-    let is_known = find_credential(service, &session, &key.evidence().public_key).await?.is_some();
+    let is_known = find_credential(service, &session, &key.proof().public_key).await?.is_some();
     // The credential ID of an existing passkey is forged.
     if !is_known
-        && let Some(passkey) = &key.evidence().passkey
+        && let Some(passkey) = &key.proof().passkey
         && is_taken(service, &passkey.id).await?
     {
         return refuse(service, &session, PasskeyAnswerRefusal::Taken).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, answerer: Answerer::Owner }).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, responder: Responder::Owner }).await?)
 }
 
 /// Returns true if a user of any domain of this server has the passkey with this credential ID.
@@ -136,17 +136,17 @@ fn logs_in(service: &LoginService, session: &Session) -> bool {
 
 /// Returns the user for whom the page creates a passkey: a new user, the user to whom a key is added, or the user who
 /// logged in by wallet and got an offer.
-async fn find_maker(
+async fn find_user_entity(
     service: &LoginService,
     session: &Session,
     cookie: &CookieSecret,
-) -> Result<Option<PasskeyMaker>, Error> {
+) -> Result<Option<PasskeyUserEntity>, Error> {
     let now = service.clock.now();
     let user = match (&session.state, session.link()) {
-        (SessionState::AnsweredOnPage { evidence }, None)
+        (SessionState::AnsweredOnPage { proof }, None)
             if *session.offer() == PasskeyOffer::Open && session.check_pending(now).is_ok() =>
         {
-            find_credential(service, session, &evidence.public_key).await?.map(|credential| credential.user_id)
+            find_credential(service, session, &proof.public_key).await?.map(|credential| credential.user_id)
         }
         _ if session.check_open(now).is_err() => return Ok(None),
         (_, Some(link)) => Some(link.user.clone()),
@@ -154,11 +154,15 @@ async fn find_maker(
     };
     match user {
         Some(user) => find_user(service, session, &user).await,
-        None => Ok(Some(PasskeyMaker::new_user(cookie, &session.id))),
+        None => Ok(Some(PasskeyUserEntity::new_user(cookie, &session.id))),
     }
 }
 
-async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> Result<Option<PasskeyMaker>, Error> {
+async fn find_user(
+    service: &LoginService,
+    session: &Session,
+    user: &UserId,
+) -> Result<Option<PasskeyUserEntity>, Error> {
     let store = &service.store;
     let domain = &session.domain_id;
     let handle = PasskeyHandle::from_bytes(random());
@@ -166,18 +170,18 @@ async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> 
         return Ok(None);
     };
     let Some((user, credentials)) = users::sql::find(store, domain, user).await? else { return Ok(None) };
-    let has = credentials.into_iter().filter_map(|credential| Some(credential.passkey?.id)).collect();
-    Ok(Some(PasskeyMaker { handle, petname: user.petname, is_user: true, has }))
+    let exclude_credentials = credentials.into_iter().filter_map(|credential| Some(credential.passkey?.id)).collect();
+    Ok(Some(PasskeyUserEntity { handle, username: user.petname, is_registered: true, exclude_credentials }))
 }
 
-impl PasskeyMaker {
-    /// Creates a user who registers by this session. Handle and petname are derived from the cookie, so that they are
+impl PasskeyUserEntity {
+    /// Creates a user who registers by this session. Handle and username are derived from the cookie, so that they are
     /// equal in a second attempt.
     fn new_user(cookie: &CookieSecret, session: &SessionId) -> Self {
         let handle = PasskeyHandle::from_bytes(cookie.derive("signpost passkey handle ", session.as_str()));
         let mut drawn = [0; 8];
         drawn.copy_from_slice(&cookie.derive("signpost petname ", session.as_str())[..8]);
-        Self { handle, petname: Petname::draw(drawn), is_user: false, has: Vec::new() }
+        Self { handle, username: Username::draw(drawn), is_registered: false, exclude_credentials: Vec::new() }
     }
 }
 
@@ -215,7 +219,7 @@ async fn log_in(
     if !is_of_user(service, &stored, &assertion).await? {
         return refuse(service, &session, PasskeyAnswerRefusal::UserHandle).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, answerer: Answerer::Owner }).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, responder: Responder::Owner }).await?)
 }
 
 /// Returns true if the authenticator names the user of the passkey. The page lists no credentials, so a passkey must be
@@ -227,9 +231,9 @@ async fn is_of_user(service: &LoginService, stored: &Credential, assertion: &Pas
 }
 
 /// Stores a passkey that was created after the answer of a wallet. It is added to the user when the login is completed.
-async fn store_offered(service: &LoginService, session: Session, key: &ProvenKey) -> Result<(), PasskeyDenial> {
-    let evidence = key.evidence();
-    let Some(passkey) = &evidence.passkey else {
+async fn store_offered(service: &LoginService, session: Session, key: &VerifiedKey) -> Result<(), PasskeyDenial> {
+    let proof = key.proof();
+    let Some(passkey) = &proof.passkey else {
         return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
     };
     let Some(handle) = passkey.handle else {
@@ -239,7 +243,7 @@ async fn store_offered(service: &LoginService, session: Session, key: &ProvenKey
         return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::Taken));
     }
     let made = OfferedPasskey {
-        public_key: evidence.public_key.clone(),
+        public_key: proof.public_key.clone(),
         id: passkey.id.clone(),
         sign_count: passkey.sign_count,
         handle,

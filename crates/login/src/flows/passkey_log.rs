@@ -10,7 +10,7 @@ use crate::sessions::{PasskeyAnswerRefusal, Session};
 
 /// Records that a passkey was refused, at most once a minute for each reason, because everyone can cause refusals. A
 /// failed write is only logged.
-pub(crate) async fn note_refused_passkey(
+pub(crate) async fn log_refused_passkey(
     service: &LoginService,
     session: &Session,
     caller: &Caller,

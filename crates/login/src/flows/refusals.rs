@@ -1,6 +1,6 @@
 //! The errors of this service as errors of the handler contract.
 
-use signpost_auth::NotVerified;
+use signpost_auth::VerificationError;
 use signpost_auth::receiver::HandlerRefusal;
 use signpost_platform::accounts::Account;
 use signpost_platform::limits::{Caller, Limit};
@@ -13,7 +13,7 @@ use crate::sessions::SessionWriteError;
 impl From<Error> for HandlerRefusal {
     fn from(error: Error) -> Self {
         match error {
-            Error::TimestampOutOfRange { .. } => Self::NotFresh,
+            Error::TimestampOutOfRange { .. } => Self::StaleTimestamp,
             Error::UserUnknown => Self::UserUnknown,
             Error::UserExists => Self::UserExists,
             Error::CredentialExists => Self::KeyTaken,
@@ -25,13 +25,13 @@ impl From<Error> for HandlerRefusal {
             | Error::SessionNotFound
             | Error::SessionAlreadyAuthenticated
             | Error::SessionExpired { .. }
-            | Error::SessionCancelled { .. } => Self::NotHeld,
-            Error::InvalidPublicKey { .. } => Self::NotVerified(NotVerified::Mismatch),
+            | Error::SessionCancelled { .. } => Self::NoPendingSession,
+            Error::InvalidPublicKey { .. } => Self::NotVerified(VerificationError::Mismatch),
             Error::Problem(problem) => {
                 problem.log();
-                Self::Failed
+                Self::Internal
             }
-            _ => Self::Failed,
+            _ => Self::Internal,
         }
     }
 }
@@ -42,7 +42,7 @@ impl From<SessionWriteError> for HandlerRefusal {
     }
 }
 
-/// Logs an internal error. Returns [`HandlerRefusal::Failed`].
+/// Logs an internal error. Returns [`HandlerRefusal::Internal`].
 pub(crate) fn failed(error: anyhow::Error) -> HandlerRefusal {
     Error::from(error).into()
 }
@@ -50,12 +50,12 @@ pub(crate) fn failed(error: anyhow::Error) -> HandlerRefusal {
 /// Counts an answer to a session of an account.
 ///
 /// # Errors
-/// [`HandlerRefusal::Busy`] if the account gets too many answers.
+/// [`HandlerRefusal::RateLimited`] if the account gets too many answers.
 pub(crate) async fn count_answer(service: &LoginService, account: &Account) -> Result<(), HandlerRefusal> {
     let caller = Caller::Account(format!("{}/{}", account.environment, account.name));
     match service.limits.check(Limit::Answer, &caller, service.clock.elapsed()).await {
         Ok(()) => Ok(()),
-        Err(exceeded) => Err(HandlerRefusal::Busy {
+        Err(exceeded) => Err(HandlerRefusal::RateLimited {
             retry_after: exceeded.retry_after(),
             headers: exceeded.rate_limit_headers().into(),
         }),

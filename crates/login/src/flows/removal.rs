@@ -23,9 +23,9 @@ pub async fn delete_domain(
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let [users, credentials] = removal_sql::delete_all_of(id);
-    let petnames = removal_sql::forget_petnames_of(id);
+    let usernames = removal_sql::delete_usernames_of(id);
     let signed_in = browser_sessions::sql::end_all_of(id);
-    let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, petnames, signed_in];
+    let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, usernames, signed_in];
     domains::sql::delete(store, account, id, by, now, with).await
 }
 

@@ -1,11 +1,12 @@
-//! Browser sessions at the login host: a login on a page starts one, and its completion by the site signs the user in.
+//! Browser sessions at the login host: a login on a page starts a session, and its completion by the site signs the
+//! user in.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
-use signpost_store::{Step, random};
+use signpost_store::{Statement, random};
 
 use crate::browser_sessions::{self, BrowserSession, LoginProof, sql};
 use crate::domains::Domain;
@@ -18,11 +19,11 @@ use crate::users::{self, Credential, HostedUser};
 pub const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
 
 /// Lifetime of the login cookie after the login: the maximum lifetime of a browser session.
-pub const LOGIN_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
+pub const LOGIN_COOKIE_MAX_AGE: Duration = Duration::from_hours(30 * 24);
 
 /// A user who is signed in at a domain, in a browser.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SignedInUser {
     pub session: BrowserSession,
     pub proof: LoginProof,
@@ -31,7 +32,7 @@ pub struct SignedInUser {
 }
 
 impl SignedInUser {
-    /// Returns the link by which this user adds a key, opened by the credential that signed them in.
+    /// Returns the link for adding a key to this user, opened by the credential that signed them in.
     pub(crate) fn link(&self) -> PageLink {
         let opener = self.credentials.iter().find(|own| own.public_key == self.proof.public_key);
         PageLink::new(self.user.id.clone(), opener.map(|own| own.id.clone()))
@@ -78,7 +79,7 @@ pub async fn find_signed_in(
     domain: &Domain,
 ) -> Result<Option<SignedInUser>, Error> {
     let Some(found) = watch_signed_in(service, cookie, domain).await? else { return Ok(None) };
-    note_use(service, &found).await?;
+    record_use(service, &found).await?;
     Ok(Some(found))
 }
 
@@ -111,16 +112,19 @@ pub(crate) async fn read_signed_in(
     session: BrowserSession,
 ) -> Result<Option<SignedInUser>, Error> {
     let Some(found) = load_user(service, session).await? else { return Ok(None) };
-    note_use(service, &found).await?;
+    record_use(service, &found).await?;
     Ok(Some(found))
 }
 
-/// Returns the steps of a sign-out in a browser: the browser session ends, and every pending link of the user is
+/// Returns the statements of a sign-out in a browser: the browser session ends, and every pending link of the user is
 /// cancelled, because it may have been opened in that browser.
 #[must_use]
-pub fn sign_out_steps(who: &SignedInUser, now: Timestamp) -> [Step; 2] {
-    let BrowserSession { cookie, environment, domain_id, .. } = &who.session;
-    [sql::sign_out_step(cookie, *environment, domain_id), link_sql::cancel_links_of(domain_id, &who.user.id, now)]
+pub fn sign_out_statements(signed_in: &SignedInUser, now: Timestamp) -> [Statement; 2] {
+    let BrowserSession { cookie, environment, domain_id, .. } = &signed_in.session;
+    [
+        sql::sign_out_statement(cookie, *environment, domain_id),
+        link_sql::cancel_links_of(domain_id, &signed_in.user.id, now),
+    ]
 }
 
 async fn load_user(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {
@@ -133,10 +137,10 @@ async fn load_user(service: &LoginService, session: BrowserSession) -> Result<Op
     }
 }
 
-async fn note_use(service: &LoginService, found: &SignedInUser) -> Result<(), Error> {
+async fn record_use(service: &LoginService, found: &SignedInUser) -> Result<(), Error> {
     let now = service.clock.now();
     if found.session.is_use_due(now) {
-        browser_sessions::sql::note_use(&service.store, &found.session.id, now).await?;
+        browser_sessions::sql::record_use(&service.store, &found.session.id, now).await?;
     }
     Ok(())
 }

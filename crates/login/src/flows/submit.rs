@@ -10,7 +10,7 @@ use crate::flows::admission::{admit, check_credential, find_credential};
 use crate::flows::changes::cancel_session;
 use crate::flows::lookup::{cached_domain, domain_for_session, refused};
 use crate::service::LoginService;
-use crate::sessions::{Accepted, AnswerRefusal, Login, ProvenKey, Session, SessionState, SessionWriteError, sql};
+use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, SessionWriteError, VerifiedKey, sql};
 use crate::users::Credential;
 
 /// An accepted answer.
@@ -26,14 +26,14 @@ pub(crate) struct AcceptedAnswer {
 /// for hosted domains.
 ///
 /// # Errors
-/// The first check that fails, or that another answer came first.
+/// Returns the first failed check, or an error if another answer came first.
 pub(crate) async fn accept_answer(
     service: &LoginService,
     session: Session,
     answer: &Answer,
     credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
-    // Pages have rules of their own for answers, and only those use up tries of the number.
+    // Sessions with a page have other rules for answers; only they count wrong numbers.
     if session.page.is_some() {
         return Err(Error::ChallengeNotFound);
     }
@@ -62,7 +62,7 @@ pub(crate) async fn accept_verified_answer(
 async fn store_accepted(
     service: &LoginService,
     session: Session,
-    key: ProvenKey,
+    key: VerifiedKey,
     answer: &Answer,
     credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
@@ -205,7 +205,7 @@ pub(crate) async fn check_confirm_code(
         sql::use_confirm_try(&service.store, session).await?;
         return Ok(());
     }
-    sql::lose_confirm_try(&service.store, session, service.clock.now()).await?;
+    sql::record_wrong_confirm_code(&service.store, session, service.clock.now()).await?;
     service.session_changed(&session.id);
     Err(Error::ConfirmCodeRefused)
 }

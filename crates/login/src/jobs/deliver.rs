@@ -9,7 +9,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
-use signpost_platform::outbound::{Reach, Request, parse_http_date};
+use signpost_platform::outbound::{EgressPolicy, Request, parse_http_date};
 use signpost_store::random;
 use tokio::sync::OnceCell;
 use tokio::task::{self, JoinError, JoinSet};
@@ -34,7 +34,7 @@ const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(45);
 const MAX_RESPONSE_LEN: usize = 2048;
 /// Maximum sleep: another process may have queued an event.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
-/// Delay before the endpoints that the last look left out are examined.
+/// Delay before the endpoints that the last scan omitted are examined.
 const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
 /// Minimum time between two scans of the outbox, to batch ended attempts and queued events. After a longer scan, the
 /// pause is as long as the scan, so that scans use at most half of the time.
@@ -230,18 +230,18 @@ async fn send(service: &LoginService, delivery: &Delivery, headers: HeaderMap) -
         url: &delivery.url,
         headers,
         body: Some(body),
-        within: ATTEMPT_TIMEOUT,
-        keep: MAX_RESPONSE_LEN,
+        timeout: ATTEMPT_TIMEOUT,
+        max_body: MAX_RESPONSE_LEN,
     };
-    let reach = service.reach(delivery.environment);
-    let response = match service.outbound.notify(reach, request).await {
+    let egress = service.egress_policy(delivery.environment);
+    let response = match service.outbound.send_for_status(egress, request).await {
         Ok(response) => response,
         Err(error) => return Attempt::failed(&error),
     };
     let now = service.clock.now();
     let is_success = (200..300).contains(&response.status);
     // If private targets are allowed, their responses must not become readable through this server.
-    let is_public = reach == Reach::Public;
+    let is_public = egress == EgressPolicy::Public;
     Attempt {
         status: Some(response.status),
         error: (!is_success).then(|| format!("the endpoint responded with {}", response.status)),

@@ -1,8 +1,8 @@
 //! Background jobs of a running server.
 
 pub mod deliver;
-pub mod forget;
 pub mod recheck;
+pub mod retention;
 
 use tokio::task::JoinHandle;
 
@@ -13,7 +13,7 @@ use super::service::LoginService;
 pub fn spawn_all(login: &LoginService) -> [JoinHandle<()>; 3] {
     [
         tokio::spawn(deliver::run(login.clone())),
-        tokio::spawn(forget::run(login.clone())),
+        tokio::spawn(retention::run(login.clone())),
         tokio::spawn(recheck::run(login.clone())),
     ]
 }

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_platform::interval::every;
-use signpost_store::{ReadColumns, Store, WriteError, columns, must, params, sql};
+use signpost_platform::interval::run_every;
+use signpost_store::{ReadColumns, Statement, Store, WriteError, columns, params, sql};
 
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::{self, Domain};
@@ -49,16 +49,16 @@ columns! {
 
 /// Each of these updates requires that the check is due: if several servers check a domain, only the first result
 /// counts.
-const FOUND: &str =
+const RECORD_FOUND_PROOF: &str =
     sql!("UPDATE domains SET last_checked_at = $3, failing_since = NULL, misses = 0 WHERE id = $4 AND ", IS_DUE);
 
-const MISSED: &str = sql!(
+const RECORD_MISSING_PROOF: &str = sql!(
     "UPDATE domains SET last_checked_at = $3, failing_since = COALESCE(failing_since, $3), misses = misses + 1
      WHERE id = $4 AND misses + 1 < $5 AND ",
     IS_DUE
 );
 
-const LOST: &str = sql!(
+const REVOKE_VERIFICATION: &str = sql!(
     "UPDATE domains SET last_checked_at = $3, failing_since = COALESCE(failing_since, $3), misses = misses + 1,
                         verified_at = NULL
      WHERE id = $4 AND misses + 1 >= $5 AND ",
@@ -67,7 +67,7 @@ const LOST: &str = sql!(
 
 /// Performs due checks until the server drains.
 pub async fn run(service: LoginService) {
-    every(SWEEP_INTERVAL, &service.draining, "could not recheck the domains", || async {
+    run_every(SWEEP_INTERVAL, &service.draining, "could not recheck the domains", || async {
         sweep(&service).await.map(drop)
     })
     .await;
@@ -89,8 +89,8 @@ pub async fn sweep(service: &LoginService) -> Result<usize> {
 
 async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
-    let reach = service.reach(domain.account.environment);
-    let proof = service.prover.find_proof(name, &domain.verification_token, reach).await;
+    let egress = service.egress_policy(domain.account.environment);
+    let proof = service.domain_verifier.find_proof(name, &domain.verification_token, egress).await;
     let now = service.clock.now();
     if proof.is_ok() {
         return record_found(&service.store, id, now).await;
@@ -116,13 +116,18 @@ async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
 }
 
 async fn record_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
-    store.write([must(FOUND, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id])]).await?;
+    store
+        .write([Statement::expect_row(
+            RECORD_FOUND_PROOF,
+            params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id],
+        )])
+        .await?;
     Ok(())
 }
 
 async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
-    store.write([must(MISSED, params)]).await?;
+    store.write([Statement::expect_row(RECORD_MISSING_PROOF, params)]).await?;
     Ok(())
 }
 
@@ -131,6 +136,6 @@ async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<(
 async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
-    let steps = [must(LOST, params), entry, cancel_sessions_of(id, now)];
-    store.commit(steps).await
+    let statements = [Statement::expect_row(REVOKE_VERIFICATION, params), entry, cancel_sessions_of(id, now)];
+    store.commit(statements).await
 }

@@ -2,7 +2,7 @@
 //! passkey for the next login. A script performs them; without scripts or passkeys they are hidden.
 
 use maud::{Markup, html};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::document::LoginDocument;
 use super::view::PageTask;
@@ -16,7 +16,7 @@ pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
     };
     html! {
         div #by-passkey .stack-sm data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
-            button #use-passkey .btn.primary.wide.needs-passkeys type="button" { (Sign::Key.draw(20)) (button) }
+            button #use-passkey .btn.primary.wide.needs-passkeys type="button" { (PageIcon::Key.draw(20)) (button) }
             p.sm.soft.under.needs-passkeys { (words.passkey_lock) }
             (script_status(page))
             @if page.view.task == PageTask::LogIn {
@@ -39,11 +39,11 @@ pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     let offer = if page.view.task == PageTask::Register { &words.one_key } else { &words.offer };
     html! {
         div #passkey-offer .stack-sm hidden data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
-            div.notice { (Sign::Key.draw(20)) div { h2 { (offer.head) } p { (offer.text) } } }
+            div.notice { (PageIcon::Key.draw(20)) div { h2 { (offer.head) } p { (offer.text) } } }
             (script_status(page))
             form method="post" action=(page.action("offer")) class="stack-sm" {
                 (page.token)
-                button #use-passkey .btn.primary.wide type="button" { (Sign::Key.draw(20)) (words.make_passkey) }
+                button #use-passkey .btn.primary.wide type="button" { (PageIcon::Key.draw(20)) (words.make_passkey) }
                 button #not-now .btn.wide name="answer" value="not_now" { (words.not_now) }
             }
         }

@@ -5,7 +5,7 @@
 use maud::html;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::pages::{Asset, Language};
 
 use super::document::name;
@@ -27,14 +27,14 @@ pub(crate) fn render_claim(
     let main = html! {
         main #main .sheet.one tabindex="-1" data-state=(state) data-last {
             section.who aria-labelledby="t" {
-                (Sign::Key.draw(40))
+                (PageIcon::Key.draw(40))
                 div.stack-sm {
                     h1 #t { (words.claim_head) }
                     p.lead { ((words.claim_text)(&name(domain.name.as_str()))) }
                 }
                 @if let Some(refused) = refused {
                     div.notice.danger role="alert" {
-                        (Sign::Stop.draw(20))
+                        (PageIcon::Stop.draw(20))
                         div { p { b { (refused.head) } } p.sm { (refused.text) } }
                     }
                 }

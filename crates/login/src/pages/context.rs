@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit, RequestPermit};
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::form::CsrfToken;
 use signpost_platform::pages::{HtmlPage, Language};
 use signpost_platform::web::PathParams;
 use signpost_platform::web::peer::peer;
@@ -25,11 +25,11 @@ use super::words::{Headed, login_words};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
-use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_session};
+use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE, begin_browser_session};
 use crate::service::LoginService;
-use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS, Renewal, Session};
+use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_MAX_AGE, Renewal, Session};
 
-/// Headers by which browsers mark a prefetch.
+/// Headers that browsers send with a prefetch.
 const PREFETCH_HEADERS: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
 
 /// The context of a request for a login page.
@@ -43,7 +43,7 @@ pub(crate) struct LoginPageContext {
     /// The cookie of the browser sessions.
     login_cookie: Option<CookieSecret>,
     address: Caller,
-    /// The permit of the request in progress; `None` for a request that came over no connection.
+    /// The permit of the request in progress; `None` for a request without a connection.
     permit: Option<RequestPermit>,
     is_navigation: bool,
 }
@@ -71,7 +71,7 @@ impl FromRequestParts<LoginService> for LoginPageContext {
             cookie: PAGE_COOKIE.read(&service.origin, headers),
             login_cookie: LOGIN_COOKIE.read(&service.origin, headers),
             address: peer(service, &parts.extensions, headers),
-            permit: RequestPermit::of(&parts.extensions).cloned(),
+            permit: RequestPermit::from_extensions(&parts.extensions).cloned(),
             is_navigation: is_navigation(&parts.method, headers),
         })
     }
@@ -124,11 +124,11 @@ impl LoginPageContext {
     async fn claim(&self, session: Session, domain: Domain) -> Result<(OwnedPage, Option<HeaderValue>)> {
         let cookie = self.cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
         let session = claim_page(&self.service, session, &cookie).await?;
-        let set_cookie = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);
+        let set_cookie = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_MAX_AGE);
         Ok((self.admit(session, domain, Some(cookie)).await?, Some(set_cookie)))
     }
 
-    /// Reads the page again; `None` if it does not exist any more or does not belong to the browser with this cookie.
+    /// Reads the page again; `None` if it no longer exists or does not belong to the browser with this cookie.
     pub(crate) async fn find_again(&self, cookie: &CookieSecret) -> Result<Option<OwnedPage>, Error> {
         let Some((session, domain)) = find_page(&self.service, self.environment, &self.id).await? else {
             return Ok(None);
@@ -187,7 +187,7 @@ impl LoginPageContext {
     pub(crate) async fn begin_sign_in(&self, page: &OwnedPage) -> Result<Option<HeaderValue>, Error> {
         let before = self.login_cookie.as_ref();
         let cookie = begin_browser_session(&self.service, &page.session, &page.cookie, before).await?;
-        Ok(cookie.map(|cookie| LOGIN_COOKIE.set(&self.service.origin, &cookie, LOGIN_COOKIE_LASTS)))
+        Ok(cookie.map(|cookie| LOGIN_COOKIE.set(&self.service.origin, &cookie, LOGIN_COOKIE_MAX_AGE)))
     }
 
     pub(crate) fn cookie(&self) -> Option<&CookieSecret> {
@@ -219,7 +219,7 @@ impl LoginPageContext {
 
     /// Returns the document of a view, to be rendered.
     pub(crate) fn document<'a>(&'a self, page: &OwnedPage, view: &'a LoginView) -> LoginDocument<'a> {
-        let token = FormToken::new(&page.cookie, &self.purpose());
+        let token = CsrfToken::new(&page.cookie, &self.purpose());
         LoginDocument { view, language: self.language, origin: &self.service.origin, path: self.path(), token }
     }
 }

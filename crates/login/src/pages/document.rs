@@ -4,7 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::form::CsrfToken;
 
 use super::view::LoginView;
 use super::words::{LoginWords, login_words};
@@ -21,7 +21,7 @@ pub(crate) struct LoginDocument<'a> {
     pub(crate) origin: &'a PublicOrigin,
     /// The path of the page. Its forms append a word.
     pub(crate) path: String,
-    pub(crate) token: FormToken,
+    pub(crate) token: CsrfToken,
 }
 
 impl LoginDocument<'_> {
@@ -46,12 +46,12 @@ impl LoginDocument<'_> {
 
     /// Renders `<main>` with the attributes that the script reads in every state: `data-state`, `data-version`, and the
     /// texts for screen readers.
-    pub(crate) fn main(&self, class: &str, says: &str, body: &Markup) -> Markup {
+    pub(crate) fn main(&self, class: &str, status: &str, body: &Markup) -> Markup {
         let view = self.view;
         let words = self.words();
         html! {
             main #main class=(class) tabindex="-1" data-state=(view.state.as_str())
-                data-version=(view.version()) data-says=(says) data-answered=(words.answered)
+                data-version=(view.version()) data-says=(status) data-answered=(words.answered)
                 data-new-code=(words.new_code) data-seconds-left=(words.seconds_left)
                 data-last[view.state.is_last()] {
                 p #live .vh role="status" {}

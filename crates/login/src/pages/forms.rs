@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response, Result};
 use signpost_auth::Mode;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormRefusal, PostedForm};
+use signpost_platform::pages::form::{PostedForm, PostedFormError};
 
 use super::context::{LoginPageContext, OwnedPage};
 use super::outcomes;
@@ -38,7 +38,7 @@ pub(crate) async fn renew(context: LoginPageContext, request: Request) -> Result
 pub(crate) async fn switch(context: LoginPageContext, request: Request) -> Result<Response> {
     let (page, form) = receive(&context, request).await?;
     let Some(Ok(mode @ (Mode::Login | Mode::Register))) = form.text("mode").map(str::parse::<Mode>) else {
-        return Err(refuse(&context, FormRefusal::Unreadable).into());
+        return Err(refuse(&context, PostedFormError::Malformed).into());
     };
     Ok(to_changed(&context, switch_mode(&context.service, page.session, mode).await))
 }
@@ -47,7 +47,7 @@ pub(crate) async fn switch(context: LoginPageContext, request: Request) -> Resul
 pub(crate) async fn decline_offer(context: LoginPageContext, request: Request) -> Result<Redirect> {
     let (page, form) = receive(&context, request).await?;
     if form.text("answer") != Some("not_now") {
-        return Err(refuse(&context, FormRefusal::Unreadable).into());
+        return Err(refuse(&context, PostedFormError::Malformed).into());
     }
     decline_passkey(&context.service, &page.session).await?;
     Ok(to_page(&context))
@@ -64,7 +64,7 @@ pub(crate) async fn answer_link(context: LoginPageContext, request: Request) -> 
     let answered = match form.text("answer") {
         Some("yes") => confirm_link(&context.service, page.session).await,
         Some("no") => decline_link(&context.service, page.session).await,
-        _ => return Err(refuse(&context, FormRefusal::Unreadable).into()),
+        _ => return Err(refuse(&context, PostedFormError::Malformed).into()),
     };
     Ok(to_changed(&context, answered))
 }
@@ -96,7 +96,7 @@ pub(super) fn to_page(context: &LoginPageContext) -> Redirect {
 }
 
 /// Returns the page for a refused form.
-fn refuse(context: &LoginPageContext, refusal: FormRefusal) -> HtmlPage {
+fn refuse(context: &LoginPageContext, refusal: PostedFormError) -> HtmlPage {
     let document = outcomes::render_stale(context.language, &context.service.origin, &context.path());
     HtmlPage::personal(document).with_status(refusal.status())
 }

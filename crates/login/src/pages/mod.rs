@@ -1,7 +1,7 @@
-//! The login page, for sites without a login page. The page of a session belongs to one browser, and only that browser
-//! sees it. A [`LoginView`](view::LoginView) contains everything on the page, so that views of different pages differ.
+//! The login page, for sites without a login page. The page of a session belongs to a single browser, and only that
+//! browser sees it. A [`LoginView`](view::LoginView) contains everything on the page, so that views of different pages
+//! differ.
 
-mod asking;
 mod by_passkey;
 mod claim;
 pub mod claim_page;
@@ -14,6 +14,7 @@ mod open_sheet;
 mod outcomes;
 mod passkey;
 pub mod render;
+mod requesting_browser;
 mod show;
 mod state;
 mod view;

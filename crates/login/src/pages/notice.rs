@@ -1,7 +1,7 @@
 //! The notice above the code: an answer was refused or had an unknown key, or the server does not respond.
 
 use maud::{Markup, html};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::document::{LoginDocument, name};
 use super::state::{PageState, Refusal};
@@ -9,7 +9,7 @@ use super::view::PageTask;
 use super::words::LoginWords;
 
 /// Returns the state in a sentence, for screen readers.
-pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
+pub(crate) fn status_text(page: &LoginDocument<'_>, waiting: &str) -> String {
     match &page.view.state {
         PageState::Create => page.words().create.head.to_owned(),
         PageState::Refused(refusal) => refusal_head(page, refusal, |text| html! { (text) }).into_string(),
@@ -20,17 +20,17 @@ pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
 /// Renders the reason why an answer was refused, or the notice of an unknown key.
 pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
-    let (class, sign, head, text) = match &page.view.state {
+    let (class, icon, head, text) = match &page.view.state {
         PageState::Create => {
             let text = (words.create.text)(&page.domain(), &page.host());
-            ("notice", Sign::Info, html! { (words.create.head) }, text)
+            ("notice", PageIcon::Info, html! { (words.create.head) }, text)
         }
         PageState::Refused(refusal) => {
-            ("notice danger", Sign::Stop, refusal_head(page, refusal, name), refusal_text(page, refusal))
+            ("notice danger", PageIcon::Stop, refusal_head(page, refusal, name), refusal_text(page, refusal))
         }
         _ => return html! {},
     };
-    html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
+    html! { div #notice class=(class) { (icon.draw(20)) div { h2 { (head) } p { (text) } } } }
 }
 
 /// Returns true if the notice concerns a passkey. It is then shown at the button for passkeys instead of above the
@@ -85,7 +85,7 @@ fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
 pub(crate) fn away_notice(words: &LoginWords) -> Markup {
     html! {
         div #away .notice.warn hidden {
-            (Sign::Clock.draw(20))
+            (PageIcon::Clock.draw(20))
             div {
                 h2 { (words.away.head) }
                 p {

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 use signpost_auth::{Lnurl, QrCode};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
-use super::notice::{away_notice, concerns_passkey, notice, says};
+use super::notice::{away_notice, concerns_passkey, notice, status_text};
 use super::view::{LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
-use crate::sessions::AskingApplication;
+use crate::sessions::RequestingApplication;
 
 /// Maximum width of a code in modules before its redundancy is reduced: at five pixels each it is as wide as its card.
 const MAX_MODULES: usize = 57;
@@ -40,7 +40,7 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
         }
         (tail(page))
     };
-    page.main("sheet", &says(page, words.waiting), &body)
+    page.main("sheet", &status_text(page, words.waiting), &body)
 }
 
 /// Renders the page of a site that accepts only passkeys: no code is shown, and only the script uses its seconds.
@@ -50,7 +50,7 @@ fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
         (tail(page))
         (expiry(code, true))
     };
-    page.main("sheet one", &says(page, ""), &body)
+    page.main("sheet one", &status_text(page, ""), &body)
 }
 
 fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
@@ -70,13 +70,13 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                     span.domain { bdi { (view.site.domain) } }
                 }
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
-                @if let Some(application) = &view.application { p #application .called { (asking(words, application)) } }
+                @if let Some(application) = &view.application { p #application .called { (requesting_application(words, application)) } }
             }
             @if is_by_passkey_alone || concerns_passkey(page) { (notice(page)) }
             @if is_by_passkey_alone { (away_notice(words)) }
             @if view.has_passkeys { (by_passkey(page)) }
             @if let Some(link) = &code.wallet {
-                a #use-wallet .btn.wide rel="signpost-wallet" href=(link) { (Sign::Wallet.draw(20)) (words.use_browser_wallet) }
+                a #use-wallet .btn.wide rel="signpost-wallet" href=(link) { (PageIcon::Wallet.draw(20)) (words.use_browser_wallet) }
             }
             (steps(page, code))
             @if view.task == PageTask::Register { p.sm { (words.first_key) } }
@@ -87,7 +87,7 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
 }
 
 /// Renders the name and the host of the requesting application.
-fn asking(words: &LoginWords, application: &AskingApplication) -> Markup {
+fn requesting_application(words: &LoginWords, application: &RequestingApplication) -> Markup {
     let host = html! { b { bdi { (application.host) } } };
     match &application.name {
         Some(name) => (words.application_asks)(&html! { b { bdi { (name) } } }, &host),
@@ -160,10 +160,10 @@ fn switch_mode(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// A kind of wallet: its number in the style sheet, its sign and name, and its panel.
+/// A kind of wallet: its number in the style sheet, its icon and name, and its panel.
 struct WalletKind {
     number: u8,
-    sign: Sign,
+    icon: PageIcon,
     name: &'static str,
     panel: Markup,
 }
@@ -173,14 +173,19 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
     let mut kinds = Vec::new();
     if let Some(scan) = &code.scan {
-        kinds.push(WalletKind { number: 1, sign: Sign::Wallet, name: words.wallet, panel: scan_panel(page, scan) });
+        kinds.push(WalletKind { number: 1, icon: PageIcon::Wallet, name: words.wallet, panel: scan_panel(page, scan) });
     }
     if let Some(link) = &code.wallet {
-        kinds.push(WalletKind { number: 3, sign: Sign::Phone, name: words.camera, panel: camera_panel(words, link) });
+        kinds.push(WalletKind {
+            number: 3,
+            icon: PageIcon::Phone,
+            name: words.camera,
+            panel: camera_panel(words, link),
+        });
     }
     if let Some(lnurl) = &code.lightning {
         let panel = lightning_panel(page, lnurl);
-        kinds.push(WalletKind { number: 2, sign: Sign::Lightning, name: words.lightning, panel });
+        kinds.push(WalletKind { number: 2, icon: PageIcon::Lightning, name: words.lightning, panel });
     }
     html! {
         @if kinds.len() > 1 {
@@ -189,7 +194,7 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                 @for (at, kind) in kinds.iter().enumerate() {
                     @let id = format!("m{}", kind.number);
                     input id=(id) type="radio" name="m" checked[at == 0];
-                    label for=(id) { (kind.sign.draw(18)) (kind.name) }
+                    label for=(id) { (kind.icon.draw(18)) (kind.name) }
                 }
             }
         }
@@ -219,7 +224,7 @@ fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
     let words = page.words();
     html! {
         p.phone-only.open-app {
-            a id="open-wallet" class=(open_class(page)) href=(scan.qr_data) { (Sign::Phone.draw(20)) (words.open_wallet) }
+            a id="open-wallet" class=(open_class(page)) href=(scan.qr_data) { (PageIcon::Phone.draw(20)) (words.open_wallet) }
         }
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-code" href=(scan.qr_data) id="code" class="qr" { (draw_code(&scan.qr_data, words.code_label)) }
@@ -240,7 +245,7 @@ fn lightning_panel(page: &LoginDocument<'_>, lnurl: &Lnurl) -> Markup {
     let link = lnurl.link();
     html! {
         p.phone-only.open-app {
-            a id="open-lightning" class=(open_class(page)) href=(&link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
+            a id="open-lightning" class=(open_class(page)) href=(&link) { (PageIcon::Lightning.draw(20)) (words.open_lightning) }
         }
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-lightning" href=(&link) id="lightning-code" class="qr" { (draw_code(&lnurl.qr_text(), words.lightning_label)) }
@@ -292,7 +297,7 @@ fn tail(page: &LoginDocument<'_>) -> Markup {
     html! {
         div.tail {
             p.check {
-                (Sign::Globe.draw(20))
+                (PageIcon::Globe.draw(20))
                 span {
                     ((words.address_bar)(&page.host()))
                     @if let Some(browser) = &page.view.asked_by { br; span.soft { ((words.asked_from)(browser)) } }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::by_passkey::passkey_offer;
 use super::document::{LoginDocument, name};
@@ -20,7 +20,7 @@ pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
     let head = done_head(page);
     let class = if offers_passkey { "btn quiet wide" } else { "btn primary wide" };
     let body = html! {
-        (Sign::Tick.draw(40))
+        (PageIcon::Tick.draw(40))
         div.stack-sm {
             h1 #t { (head) }
             @if !offers_passkey { p.lead { ((words.going_back)(&domain)) } }
@@ -39,7 +39,7 @@ pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup 
     let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };
     let text = (words.key_ends_in)(&html! { code { (key.ending()) } });
     let body = html! {
-        (Sign::Wallet.draw(40))
+        (PageIcon::Wallet.draw(40))
         div.stack-sm {
             p.soft { (words.link_to) " " (page.domain()) }
             h1 #t { (head) }
@@ -67,7 +67,7 @@ pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let domain = page.domain();
     let body = html! {
-        (headed(Sign::Tick, done_head(page), &(words.logged_in)(&domain)))
+        (headed(PageIcon::Tick, done_head(page), &(words.logged_in)(&domain)))
         (way_back(page))
     };
     page.main("sheet one", done_head(page), &html! { section.who aria-labelledby="t" { (body) } })
@@ -77,7 +77,7 @@ pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
 pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
     let words = page.words();
     let body = html! {
-        (headed(Sign::Clock, words.expired.head, &html! { (words.expired.text) }))
+        (headed(PageIcon::Clock, words.expired.head, &html! { (words.expired.text) }))
         (away_notice(words))
         @if is_renewable {
             div.stack-sm {
@@ -90,7 +90,7 @@ pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
         } @else {
             (way_back(page))
         }
-        div.notice { (Sign::Info.draw(20)) p.sm { (words.too_late) } }
+        div.notice { (PageIcon::Info.draw(20)) p.sm { (words.too_late) } }
     };
     page.main("sheet one", words.expired.head, &html! { section.who aria-labelledby="t" { (body) } })
 }
@@ -98,7 +98,7 @@ pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
 /// Renders the page of a login that ended without a result.
 pub(crate) fn ended(page: &LoginDocument<'_>, said: &Headed) -> Markup {
     let body = html! {
-        (headed(Sign::Stop, said.head, &html! { (said.text) }))
+        (headed(PageIcon::Stop, said.head, &html! { (said.text) }))
         (way_back(page))
     };
     page.main("sheet one", said.head, &html! { section.who aria-labelledby="t" { (body) } })
@@ -114,14 +114,14 @@ pub(crate) fn render_other(language: Language, origin: &PublicOrigin, site: &Sit
         p.sm.soft { ((words.other_cookies)(&name(origin.host()))) }
     };
     let title = format!("{} · {}", words.tab_other, site.domain);
-    standalone((language, origin, &title), "other", (Sign::Stop, words.other_browser.head, &text), &way_on)
+    standalone((language, origin, &title), "other", (PageIcon::Stop, words.other_browser.head, &text), &way_on)
 }
 
 /// Renders the page of an unknown session.
 pub(crate) fn render_unknown(language: Language, origin: &PublicOrigin) -> String {
     let words = login_words(language);
     let text = html! { (words.unknown.text) };
-    standalone((language, origin, words.tab_unknown), "unknown", (Sign::Stop, words.unknown.head, &text), &html! {})
+    standalone((language, origin, words.tab_unknown), "unknown", (PageIcon::Stop, words.unknown.head, &text), &html! {})
 }
 
 /// Renders the page for a refused form; `path` is the login page.
@@ -131,28 +131,28 @@ pub(crate) fn render_stale(language: Language, origin: &PublicOrigin, path: &str
     let way_on = html! {
         div.stack-sm { a.btn.primary.wide href={ (path) "?lang=" (language.tag()) } { (words.show_login) } }
     };
-    standalone((language, origin, words.tab_stale), "stale", (Sign::Stop, words.stale.head, &text), &way_on)
+    standalone((language, origin, words.tab_stale), "stale", (PageIcon::Stop, words.stale.head, &text), &way_on)
 }
 
 /// Renders a page that shows nothing of its session.
 fn standalone(
     (language, origin, title): (Language, &PublicOrigin, &str),
     state: &str,
-    (sign, head, text): (Sign, &str, &Markup),
+    (icon, head, text): (PageIcon, &str, &Markup),
     way_on: &Markup,
 ) -> String {
     let main = html! {
         main #main .sheet.one tabindex="-1" data-state=(state) data-says=(head) data-last {
             p #live .vh role="status" {}
-            section.who aria-labelledby="t" { (headed(sign, head, text)) (way_on) }
+            section.who aria-labelledby="t" { (headed(icon, head, text)) (way_on) }
         }
     };
     Frame::new(language, title, origin, Layout::Sheet, main).render()
 }
 
-fn headed(sign: Sign, head: &str, text: &Markup) -> Markup {
+fn headed(icon: PageIcon, head: &str, text: &Markup) -> Markup {
     html! {
-        (sign.draw(40))
+        (icon.draw(40))
         div.stack-sm { h1 #t { (head) } p.lead { (text) } }
     }
 }

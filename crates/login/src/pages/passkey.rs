@@ -16,13 +16,13 @@ use signpost_platform::web::problem::Problem;
 use super::context::{LoginPageContext, OwnedPage};
 use super::forms::receive;
 use super::words::login_words;
-use crate::flows::passkey::{PasskeyDenial, PasskeyMaker, PasskeyPrompt, accept_passkey, prompt_passkey};
-use crate::flows::passkey_log::note_refused_passkey;
+use crate::flows::passkey::{PasskeyDenial, PasskeyPrompt, PasskeyUserEntity, accept_passkey, prompt_passkey};
+use crate::flows::passkey_log::log_refused_passkey;
 use crate::sessions::PasskeyAnswerRefusal;
 
 /// Timeout of the device's prompt, in milliseconds: the longest lifetime of a code.
 const PROMPT_MS: u32 = 120_000;
-/// Signature algorithms of passkeys, the preferred first.
+/// Signature algorithms of passkeys, in order of preference.
 const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgorithm::Rs256];
 /// Maximum attempts for a response after concurrent changes of its session.
 const MAX_ATTEMPTS: usize = 3;
@@ -48,12 +48,12 @@ pub(crate) async fn answer(context: LoginPageContext, request: Request) -> Resul
         match accept_passkey(&context.service, session.clone(), domain, cookie, credential).await {
             Ok(()) => break,
             // The code was replaced between the read and the write: the response may be for the previous code.
-            Err(PasskeyDenial::Wallet(HandlerRefusal::NotHeld)) if attempt < MAX_ATTEMPTS => {
+            Err(PasskeyDenial::Wallet(HandlerRefusal::NoPendingSession)) if attempt < MAX_ATTEMPTS => {
                 page = context.find_again(cookie).await?.ok_or(Problem::NotFound)?;
             }
             Err(denial) => {
                 if let Some(refusal) = denial.refusal() {
-                    note_refused_passkey(&context.service, session, context.address(), refusal).await;
+                    log_refused_passkey(&context.service, session, context.address(), refusal).await;
                 }
                 return Err(deny(&context, &page, denial).into());
             }
@@ -66,7 +66,7 @@ pub(crate) async fn answer(context: LoginPageContext, request: Request) -> Resul
 fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
     let challenge = BASE64URL_NOPAD.encode(prompt.challenge.as_bytes());
     let rp = prompt.rp.id();
-    match &prompt.maker {
+    match &prompt.user_entity {
         None => json!({
             "ceremony": "get",
             "publicKey": {
@@ -74,15 +74,15 @@ fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
                 "allowCredentials": [],
             },
         }),
-        Some(maker) => json!({
+        Some(user_entity) => json!({
             "ceremony": "create",
             "publicKey": {
                 "challenge": challenge,
                 "rp": { "id": rp, "name": rp },
-                "user": user(maker, domain),
+                "user": user(user_entity, domain),
                 "pubKeyCredParams": ALGORITHMS.map(|algorithm| json!({ "type": "public-key", "alg": algorithm.cose() })),
                 "timeout": PROMPT_MS,
-                "excludeCredentials": maker.has.iter().map(to_descriptor).collect::<Vec<_>>(),
+                "excludeCredentials": user_entity.exclude_credentials.iter().map(to_descriptor).collect::<Vec<_>>(),
                 "authenticatorSelection": {
                     "residentKey": "required", "requireResidentKey": true, "userVerification": "required",
                 },
@@ -93,9 +93,9 @@ fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
 }
 
 /// Returns the user entity. The device shows its name with the passkey.
-fn user(maker: &PasskeyMaker, domain: &str) -> Value {
-    let name = format!("{} · {domain}", maker.petname.as_str());
-    json!({ "id": maker.handle.to_string(), "name": name, "displayName": name })
+fn user(user_entity: &PasskeyUserEntity, domain: &str) -> Value {
+    let name = format!("{} · {domain}", user_entity.username.as_str());
+    json!({ "id": user_entity.handle.to_string(), "name": name, "displayName": name })
 }
 
 fn to_descriptor(id: &PasskeyId) -> Value {

@@ -95,10 +95,10 @@ mod tests {
     use signpost_platform::origin::PublicOrigin;
     use signpost_platform::pages::Language;
     use signpost_platform::pages::cookie::CookieSecret;
-    use signpost_platform::pages::form::FormToken;
+    use signpost_platform::pages::form::CsrfToken;
 
-    use super::super::asking::AskingBrowser;
     use super::super::document::SECONDS_MARK;
+    use super::super::requesting_browser::RequestingBrowser;
     use super::super::state::{LinkedKey, Refusal};
     use super::super::view::{LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
@@ -156,7 +156,7 @@ mod tests {
                 home: "https://shop.example/".to_owned(),
             },
             application: None,
-            asked_by: AskingBrowser::from_user_agent(
+            asked_by: RequestingBrowser::from_user_agent(
                 "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0",
             ),
             code: state.is_open().then_some(code),
@@ -166,8 +166,8 @@ mod tests {
     }
 
     fn drawn(view: &LoginView, language: Language) -> String {
-        let origin = PublicOrigin::of("https://login.example.com");
-        let token = FormToken::new(&CookieSecret::from_bytes([1; 32]), "login");
+        let origin = PublicOrigin::new("https://login.example.com");
+        let token = CsrfToken::new(&CookieSecret::from_bytes([1; 32]), "login");
         let page = LoginDocument { view, language, origin: &origin, path: "/login/ses_1".to_owned(), token };
         super::render(&page)
     }
@@ -178,13 +178,13 @@ mod tests {
             Language::ALL.into_iter().flat_map(|language| states().into_iter().map(move |state| (language, state)));
         for (language, state) in all {
             let page = drawn(&view(state.clone()), language);
-            let told = format!("{state:?} {language:?}: {page}");
-            assert!(page.contains(&format!("data-state=\"{}\"", state.as_str())), "{told}");
+            let context = format!("{state:?} {language:?}: {page}");
+            assert!(page.contains(&format!("data-state=\"{}\"", state.as_str())), "{context}");
             let count = |mark: &str| page.matches(mark).count();
-            assert_eq!((count("<h1"), count("id=\"live\""), count("<main")), (1, 1, 1), "{told}");
-            assert_eq!(count("btn primary"), 1, "{told}");
-            assert_eq!(count("data-last") == 1, state.is_last(), "{told}");
-            assert!(!page.contains("style=") && !page.contains("<style") && !page.contains(" onclick"), "{told}");
+            assert_eq!((count("<h1"), count("id=\"live\""), count("<main")), (1, 1, 1), "{context}");
+            assert_eq!(count("btn primary"), 1, "{context}");
+            assert_eq!(count("data-last") == 1, state.is_last(), "{context}");
+            assert!(!page.contains("style=") && !page.contains("<style") && !page.contains(" onclick"), "{context}");
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
     fn foreign_text_is_escaped_and_isolated() {
         let mut odd = view(PageState::Waiting);
         odd.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
-        odd.asked_by = AskingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
+        odd.asked_by = RequestingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
         let page = drawn(&odd, Language::English);
         assert!(page.contains("<bdi>&lt;b&gt;"), "{page}");
         assert!(page.contains("<bdi>&lt;script&gt;alert(1)&lt;/script&gt;&quot;'</bdi>"), "{page}");

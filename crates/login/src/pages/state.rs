@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
 
 use crate::domains::LoginMethod;
-use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, Session, SessionState};
+use crate::sessions::{KeyProof, NoticeReason, PasskeyOffer, Session, SessionState};
 
 /// Minimum display time of a refusal: a younger refusal remains above the next code when its code is replaced.
 const MIN_NOTICE_TIME: SignedDuration = SignedDuration::from_secs(30);
@@ -92,8 +92,8 @@ impl PageState {
                 let is_renewable = !session.is_answered() && session.is_refreshable(now);
                 return Self::Expired { is_renewable };
             }
-            SessionState::AnsweredOnPage { evidence } if session.waits_for_confirmation() => {
-                return Self::Link(LinkedKey::of(evidence));
+            SessionState::AnsweredOnPage { proof } if session.waits_for_confirmation() => {
+                return Self::Link(LinkedKey::of(proof));
             }
             _ if session.is_answered() => return Self::Done { offers_passkey: *session.offer() == PasskeyOffer::Open },
             _ => {}
@@ -152,9 +152,9 @@ impl PageState {
 }
 
 impl LinkedKey {
-    pub(crate) fn of(evidence: &KeyEvidence) -> Self {
-        let public_key = evidence.public_key.to_lowercase();
-        Self { is_lightning: evidence.method == LoginMethod::Lightning, public_key }
+    pub(crate) fn of(proof: &KeyProof) -> Self {
+        let public_key = proof.public_key.to_lowercase();
+        Self { is_lightning: proof.method == LoginMethod::Lightning, public_key }
     }
 
     /// Returns the last digits of the key.

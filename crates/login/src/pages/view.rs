@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use signpost_auth::{Lnurl, Mode};
 use signpost_platform::pages::cookie::CookieSecret;
 
-use super::asking::AskingBrowser;
+use super::requesting_browser::RequestingBrowser;
 use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
-use crate::sessions::{AskingApplication, ReturnOutcome, Session};
+use crate::sessions::{RequestingApplication, ReturnOutcome, Session};
 
 /// The content of a session's page. Equal views are rendered as equal pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +21,9 @@ pub(crate) struct LoginView {
     /// True if the page accepts passkeys.
     pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
-    pub(crate) asked_by: Option<AskingBrowser>,
+    pub(crate) asked_by: Option<RequestingBrowser>,
     /// The application that requested the login by OpenID Connect.
-    pub(crate) application: Option<AskingApplication>,
+    pub(crate) application: Option<RequestingApplication>,
     pub(crate) code: Option<LoginCode>,
     /// The URL to return to, with the completion code or with the reason why there is none.
     pub(crate) onward: String,
@@ -107,7 +107,8 @@ impl LoginView {
             task,
             can_switch: task == PageTask::Register || (task == PageTask::LogIn && session.may_register(domain)),
             has_passkeys: session.offers(domain, host.can).contains(&LoginMethod::Passkey),
-            asked_by: requester.and_then(|asked| AskingBrowser::from_user_agent(asked.user_agent.as_deref()?)),
+            asked_by: requester
+                .and_then(|requester| RequestingBrowser::from_user_agent(requester.user_agent.as_deref()?)),
             application: session.page.as_ref().and_then(|page| page.terms.application.clone()),
             code: if state.is_open() { Some(LoginCode::of(session, domain, host)?) } else { None },
             onward: onward(session, &state, cookie).unwrap_or_else(|| site.home.clone()),

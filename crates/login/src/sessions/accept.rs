@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    AnswerRefusal, CompletionCode, CompletionHash, Flow, Login, MIN_COMPLETION_WINDOW, ProvenKey, Session, SessionPage,
-    SessionState,
+    AnswerRefusal, CompletionCode, CompletionHash, Flow, Login, MIN_COMPLETION_WINDOW, Session, SessionPage,
+    SessionState, VerifiedKey,
 };
 
 /// The effect of an accepted answer.
@@ -24,19 +24,19 @@ impl Session {
     /// # Errors
     /// [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment or challenge, and an error
     /// if the session has expired or was answered already.
-    pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
-        let evidence = key.into_evidence(&self).ok_or(AnswerRefusal::UnknownChallenge)?;
+    pub fn accept(self, key: VerifiedKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
+        let proof = key.into_proof(&self).ok_or(AnswerRefusal::UnknownChallenge)?;
         self.check_open(now)?;
         Ok(match self.options.flow {
-            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),
+            Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&proof, now, random))),
             Flow::SameDevice => {
                 let code = CompletionCode::new(random);
-                let state = SessionState::Answered { evidence: Box::new(evidence), code: code.hash() };
+                let state = SessionState::Answered { proof: Box::new(proof), code: code.hash() };
                 let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
                 Accepted::Answered(Box::new(Self { expires_at, state, ..self }), code)
             }
             Flow::Page => {
-                let state = SessionState::AnsweredOnPage { evidence: Box::new(evidence) };
+                let state = SessionState::AnsweredOnPage { proof: Box::new(proof) };
                 let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
                 let page = self.page.map(|page| Box::new(SessionPage { notice: None, ..*page }));
                 Accepted::AnsweredOnPage(Box::new(Self { expires_at, page, state, ..self }))
@@ -59,9 +59,9 @@ impl Session {
         random: [u8; 16],
     ) -> Result<Login, AnswerRefusal> {
         self.check_pending(now)?;
-        let (evidence, expected) = match &self.state {
-            SessionState::Answered { evidence, code } => (evidence, Some(code)),
-            SessionState::AnsweredOnPage { evidence } => (evidence, self.page_owner().map(|owner| &owner.code)),
+        let (proof, expected) = match &self.state {
+            SessionState::Answered { proof, code } => (proof, Some(code)),
+            SessionState::AnsweredOnPage { proof } => (proof, self.page_owner().map(|owner| &owner.code)),
             _ => return Err(AnswerRefusal::CompletionCode),
         };
         if self.waits_for_confirmation() {
@@ -70,10 +70,10 @@ impl Session {
         if !expected.is_some_and(|expected| expected.matches(&CompletionHash::from_code(code))) {
             return Err(AnswerRefusal::CompletionCode);
         }
-        if self.options.browser_hash.as_ref().is_some_and(|hash| !hash.is_of(secret.unwrap_or_default())) {
+        if self.options.browser_hash.as_ref().is_some_and(|hash| !hash.matches(secret.unwrap_or_default())) {
             return Err(AnswerRefusal::Browser);
         }
-        let evidence = evidence.clone();
-        Ok(self.log_in(&evidence, now, random))
+        let proof = proof.clone();
+        Ok(self.log_in(&proof, now, random))
     }
 }

@@ -23,7 +23,7 @@ impl BrowserHash {
 
     /// Returns true if this is the hash of the secret, in constant time.
     #[must_use]
-    pub fn is_of(&self, secret: &str) -> bool {
+    pub fn matches(&self, secret: &str) -> bool {
         let other = BASE64URL_NOPAD.encode(&Sha256::digest(secret));
         self.0.as_bytes().ct_eq(other.as_bytes()).into()
     }
@@ -47,7 +47,10 @@ mod tests {
     fn browser_hash_has_one_spelling() {
         let text = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0";
         let hash = BrowserHash::parse(text).unwrap();
-        assert_eq!((hash.is_of("abc"), hash.is_of("abd"), hash.is_of(""), hash.as_str()), (true, false, false, text));
+        assert_eq!(
+            (hash.matches("abc"), hash.matches("abd"), hash.matches(""), hash.as_str()),
+            (true, false, false, text)
+        );
         for other in ["", &text[1..], &format!("{text}="), &format!("{text}A"), &text.replace('-', "+"), "é"] {
             assert!(BrowserHash::parse(other).is_none(), "{other}");
         }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use signpost_platform::accounts::Environment;
 use signpost_platform::cache::ReadCache;
-use signpost_platform::read_rows::ReadRows;
+use signpost_platform::parsed_rows::ParsedRows;
 use signpost_store::{Store, Stored, params, sql};
 
 use super::Session;
 use super::sql::from_row;
 use crate::ids::SessionId;
 
-const IN_ANY_ACCOUNT: &str = sql!(Session::SELECT, " WHERE id = $1 AND environment = $2");
+const FIND_IN_ANY_ACCOUNT: &str = sql!(Session::SELECT, " WHERE id = $1 AND environment = $2");
 
 /// A read-through cache of sessions.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct SessionCache {
     store: Store,
     sessions: ReadCache<SessionId, Arc<Session>>,
     /// The last rows, and the sessions that were parsed from them.
-    parsed: ReadRows<SessionId, Session>,
+    parsed: ParsedRows<SessionId, Session>,
 }
 
 impl SessionCache {
@@ -31,7 +31,7 @@ impl SessionCache {
             store,
             sessions: ReadCache::new(|session| session.size()),
             // A row is about as large as its session.
-            parsed: ReadRows::new(|session: &Session| 2 * session.size()),
+            parsed: ParsedRows::new(|session: &Session| 2 * session.size()),
         }
     }
 
@@ -42,7 +42,7 @@ impl SessionCache {
     pub async fn find(&self, environment: Environment, id: &SessionId) -> Result<Option<Arc<Session>>> {
         let state = self.store.file_state();
         let read = async {
-            match self.store.read_by_index(IN_ANY_ACCOUNT, params![id, environment]).await? {
+            match self.store.read_by_index(FIND_IN_ANY_ACCOUNT, params![id, environment]).await? {
                 Some(row) => self.parsed.parse(id, row, |row| from_row(id, row)).map(Some),
                 None => Ok(None),
             }

@@ -1,4 +1,4 @@
-//! The bearer token by which a page of the site follows its session. It grants only the session's status.
+//! The bearer token that a page of the site sends to poll its session. It grants only the session's status.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ impl ClientSecret {
 
     /// Returns true if this secret may read the session now.
     #[must_use]
-    pub fn reads(&self, session: &Session, now: Timestamp) -> bool {
+    pub fn grants_access_to(&self, session: &Session, now: Timestamp) -> bool {
         let is_alive = match &session.state {
             SessionState::Authenticated { at, .. } => now.duration_since(*at) < READ_WINDOW_AFTER_LOGIN,
             _ => true,

@@ -1,4 +1,4 @@
-//! Login on one device: only the wallet receives the completion code, and opens the site with it in the browser of its
+//! Same-device login: only the wallet receives the completion code, and opens the site with it in the browser of its
 //! user. An attacker who made the wallet answer the attacker's session does not get the code (RFC 10027).
 
 use std::fmt;
@@ -15,7 +15,7 @@ use super::Session;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
-    /// A code on one screen, scanned with another device.
+    /// A code on a screen that is scanned with another device.
     #[default]
     CrossDevice,
     /// A link on the device that has the wallet.

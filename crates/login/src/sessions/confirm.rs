@@ -35,7 +35,7 @@ impl ConfirmCode {
 
     /// Returns true if an answer has this number, in constant time.
     #[must_use]
-    pub fn is_carried_by(&self, answer: &Answer) -> bool {
+    pub fn is_in_answer(&self, answer: &Answer) -> bool {
         answer.confirm_code.as_ref().is_some_and(|code| bool::from(code.trim().as_bytes().ct_eq(self.0.as_bytes())))
     }
 }

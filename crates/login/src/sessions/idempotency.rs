@@ -1,4 +1,5 @@
-//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated creation request creates one session.
+//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated creation request does not create another
+//! session.
 
 use anyhow::Result;
 use axum::http::{HeaderMap, HeaderName};
@@ -8,7 +9,7 @@ use sha2::{Digest, Sha256};
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::single_header;
-use signpost_store::{Step, Store, Stored, must, params, rows, sql};
+use signpost_store::{Statement, Store, Stored, params, rows, sql};
 
 use crate::error::Error;
 
@@ -69,12 +70,12 @@ impl IdempotencyKey {
         Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked()?)) }))
     }
 
-    /// Returns the step that stores the reply, for the write of the request.
-    pub(crate) fn store(&self, account: &Account, reply: &str, now: Timestamp) -> Step {
+    /// Returns the statement that stores the reply, for the write of the request.
+    pub(crate) fn store(&self, account: &Account, reply: &str, now: Timestamp) -> Statement {
         let Self { key, asked } = self.clone();
         let row = RememberedReply { account: account.clone(), key, asked, reply: reply.to_owned(), created_at: now };
         let expired_at = now - REPLAY_WINDOW;
-        must(INSERT, row.params().into_iter().chain(params![expired_at]).collect())
+        Statement::expect_row(INSERT, row.params().into_iter().chain(params![expired_at]).collect())
     }
 }
 

@@ -15,14 +15,14 @@ use crate::ids::{CredentialId, UserId};
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// Time after its creation in which a link gets new codes: it depends on a login before its creation.
-pub const LINK_LASTS: SignedDuration = SignedDuration::from_mins(30);
+pub const LINK_TTL: SignedDuration = SignedDuration::from_mins(30);
 
 /// Minimum time after an answer for the owner of a page to confirm a key or to decide about a passkey.
 pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
 /// The origin of an answer to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answerer {
+pub enum Responder {
     /// The browser that owns the page.
     Owner,
     /// Any other device: everyone who sees the code can answer it.
@@ -58,10 +58,10 @@ impl Session {
 
     /// Returns the answered link without the confirmation of the page's owner. An answer by the owner is confirmed.
     #[must_use]
-    pub fn await_confirmation(mut self, answerer: Answerer, now: Timestamp) -> Self {
+    pub fn await_confirmation(mut self, responder: Responder, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
         if let Some(link) = self.page.as_mut().and_then(|page| page.link.as_mut()) {
-            link.confirmed_at = (answerer == Answerer::Owner).then_some(now);
+            link.confirmed_at = (responder == Responder::Owner).then_some(now);
         }
         self
     }
@@ -78,7 +78,7 @@ impl Session {
         }
         self.state = SessionState::Pending;
         let until = self.renews_from(now);
-        let ttl = if self.is_link_over(now) { Duration::ZERO } else { ttl };
+        let ttl = if self.is_link_expired(now) { Duration::ZERO } else { ttl };
         let mut renewed = self.with_nonce(ttl, now, nonce);
         if let Some(page) = &mut renewed.page {
             page.until = until;
@@ -90,12 +90,12 @@ impl Session {
     /// Returns the end of automatic renewal for a page with a user action now.
     pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
         let until = now + RENEWAL_WINDOW;
-        if self.link().is_some() { until.min(self.created_at + LINK_LASTS) } else { until }
+        if self.link().is_some() { until.min(self.created_at + LINK_TTL) } else { until }
     }
 
     /// Returns true if this is a link that is too old for a new code.
-    pub(super) fn is_link_over(&self, now: Timestamp) -> bool {
-        self.link().is_some() && now.duration_since(self.created_at) >= LINK_LASTS
+    pub(super) fn is_link_expired(&self, now: Timestamp) -> bool {
+        self.link().is_some() && now.duration_since(self.created_at) >= LINK_TTL
     }
 
     /// Returns true if a key has answered the link, without a confirmation of the page's owner.
@@ -119,7 +119,7 @@ pub(super) fn check_page(session: &Session) -> Result<()> {
     if (session.challenge.mode == Mode::Link) != session.link().is_some() {
         bail!("sessions: challenge and link_user contradict each other");
     }
-    let must_be_bound = session.account.environment == Environment::Live && !session.is_login_hosts();
+    let must_be_bound = session.account.environment == Environment::Live && !session.belongs_to_login_host();
     if is_page && must_be_bound && session.options.browser_hash.is_none() {
         bail!("sessions: flow, environment and browser_hash contradict each other");
     }

@@ -3,10 +3,10 @@
 use anyhow::anyhow;
 use jiff::Timestamp;
 use signpost_auth::Challenge;
-use signpost_store::{Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Statement, Store, Stored, params, sql};
 
 use super::write::write_returning;
-use super::{LINK_LASTS, Session, SessionWriteError};
+use super::{LINK_TTL, Session, SessionWriteError};
 use crate::ids::{DomainId, SessionId, UserId};
 
 /// Compares the challenge, so that the owner confirms the displayed answer.
@@ -46,26 +46,26 @@ const CANCEL_UNCONFIRMED: &str = "
 /// Cancels all pending links of a user. Part of every write that removes a permission of the user: a credential or a
 /// sign-in.
 #[must_use]
-pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
-    step(CANCEL_OF_USER, params![now, user, domain, oldest_link(now)])
+pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
+    Statement::new(CANCEL_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
 /// Returns the minimum ID of sessions that can be a pending link.
 fn oldest_link(now: Timestamp) -> SessionId {
-    SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16])
+    SessionId::new(now - LINK_TTL - LINK_TTL, [0; 16])
 }
 
 /// Cancels the unconfirmed links of a user that is deleted. The completion of a confirmed link refuses to add a key to
 /// a deleted user.
 #[must_use]
-pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
-    step(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
+pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
+    Statement::new(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
 /// Cancels the unconfirmed links of all users of a domain, who are deleted.
 #[must_use]
-pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Step {
-    step(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
+pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Statement {
+    Statement::new(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
 }
 
 /// Records that the owner of a page confirmed the key that answered a link. Returns the session after the write.
@@ -74,7 +74,7 @@ pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Step {
 /// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.
 pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
     let params = params![now, &session.id, session.challenge.to_string()];
-    write_returning(store, session, must(CONFIRM, params)).await
+    write_returning(store, session, Statement::expect_row(CONFIRM, params)).await
 }
 
 /// Stores a link after its answer to the challenge `old` was declined. Returns the session after the write.
@@ -86,5 +86,5 @@ pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Resul
         return Err(anyhow!("{} is on no page", session.id).into());
     };
     let params = params![challenge.to_string(), *expires_at, old.to_string(), page.until, id];
-    write_returning(store, session, must(DECLINE, params)).await
+    write_returning(store, session, Statement::expect_row(DECLINE, params)).await
 }

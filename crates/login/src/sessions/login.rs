@@ -4,19 +4,19 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use signpost_auth::{Event, EventData, WebauthnProof};
 
-use super::{KeyEvidence, PasskeyEvidence, Session, SessionState, User};
+use super::{KeyProof, PasskeyProof, Session, SessionState, User};
 use crate::domains::LoginMethod;
 use crate::ids::{EventId, UserId};
 
 /// An authenticated session and its event, stored in a single write.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Login {
     pub session: Session,
     pub event: Event,
     pub event_id: EventId,
     /// The proof of a passkey.
-    pub passkey: Option<Box<PasskeyEvidence>>,
+    pub passkey: Option<Box<PasskeyProof>>,
 }
 
 impl Login {
@@ -35,16 +35,16 @@ impl Login {
 
 impl Session {
     /// Authenticates the session by a verified key.
-    pub(super) fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {
+    pub(super) fn log_in(self, proof: &KeyProof, now: Timestamp, random: [u8; 16]) -> Login {
         let user = User {
             id: None,
-            public_key: evidence.public_key.clone(),
-            device_info: device_info(evidence),
-            method: self.method_of(evidence),
+            public_key: proof.public_key.clone(),
+            device_info: device_info(proof),
+            method: self.method_of(proof),
         };
         let event_id = EventId::new(now, random);
-        let event = self.event(&event_id, evidence, now);
-        let passkey = evidence.passkey.clone();
+        let event = self.event(&event_id, proof, now);
+        let passkey = proof.passkey.clone();
         Login {
             session: Self { state: SessionState::Authenticated { at: now, user }, ..self },
             event,
@@ -55,10 +55,10 @@ impl Session {
 
     /// Creates the event of an accepted answer (specification, §6). A passkey signs no text: its event has the
     /// challenge that its page showed.
-    fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
-        let (challenge, signed_message) = match &evidence.passkey {
-            Some(_) => (evidence.signed_message.clone(), String::new()),
-            None => (self.challenge.to_string(), evidence.signed_message.clone()),
+    fn event(&self, id: &EventId, proof: &KeyProof, now: Timestamp) -> Event {
+        let (challenge, signed_message) = match &proof.passkey {
+            Some(_) => (proof.signed_message.clone(), String::new()),
+            None => (self.challenge.to_string(), proof.signed_message.clone()),
         };
         Event {
             id: id.to_string(),
@@ -66,27 +66,27 @@ impl Session {
             timestamp: now.to_string(),
             session_id: self.id.to_string(),
             data: Some(EventData {
-                public_key: evidence.public_key.clone(),
-                signature: evidence.signature.clone(),
+                public_key: proof.public_key.clone(),
+                signature: proof.signature.clone(),
                 challenge,
                 signed_message,
-                signed_at: evidence.signed_at,
-                device_info: evidence.device_info.clone().unwrap_or_default(),
+                signed_at: proof.signed_at,
+                device_info: proof.device_info.clone().unwrap_or_default(),
                 user_id: None,
-                method: self.method_of(evidence).map(|method| method.as_str().to_owned()),
-                webauthn: evidence.passkey.as_deref().map(PasskeyEvidence::to_proof),
+                method: self.method_of(proof).map(|method| method.as_str().to_owned()),
+                webauthn: proof.passkey.as_deref().map(PasskeyProof::to_proof),
             }),
         }
     }
 
     /// Returns the login method, for hosted domains only: the receivers of other domains may support no more than the
     /// specification.
-    fn method_of(&self, evidence: &KeyEvidence) -> Option<LoginMethod> {
-        self.hosted_url.as_ref().map(|_| evidence.method)
+    fn method_of(&self, proof: &KeyProof) -> Option<LoginMethod> {
+        self.hosted_url.as_ref().map(|_| proof.method)
     }
 }
 
-impl PasskeyEvidence {
+impl PasskeyProof {
     /// Returns the proof for an event.
     fn to_proof(&self) -> WebauthnProof {
         WebauthnProof {
@@ -97,8 +97,8 @@ impl PasskeyEvidence {
 }
 
 /// Returns the device info of the wallet, or `{}`.
-fn device_info(evidence: &KeyEvidence) -> Map<String, Value> {
-    match serde_json::to_value(evidence.device_info.clone().unwrap_or_default()) {
+fn device_info(proof: &KeyProof) -> Map<String, Value> {
+    match serde_json::to_value(proof.device_info.clone().unwrap_or_default()) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),
     }

@@ -18,12 +18,12 @@ mod offer;
 mod page;
 pub mod page_sql;
 mod passkey;
-mod proven_key;
 mod requester;
 mod signing;
 pub mod sql;
 mod status;
 mod terms;
+mod verified_key;
 mod waiting;
 mod write;
 
@@ -32,7 +32,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use signpost_auth::{Challenge, Mode, Nonce, NotVerified};
+use signpost_auth::{Challenge, Mode, Nonce, VerificationError};
 use signpost_platform::accounts::Account;
 use signpost_store::{Json, Parsed, columns, random, rows};
 use url::Url;
@@ -47,20 +47,20 @@ pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
-pub use link::{Answerer, DECISION_WINDOW, LINK_LASTS, PageLink, RECENT_LOGIN};
+pub use link::{DECISION_WINDOW, LINK_TTL, PageLink, RECENT_LOGIN, Responder};
 pub use login::Login;
 pub use metadata::Metadata;
 pub use notice::{Notice, NoticeReason};
 pub use offer::{OfferedPasskey, PasskeyOffer};
 pub use page::{
-    KeyDecision, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_LASTS, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome,
-    SessionPage, SwitchEntropy,
+    KeyDecision, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_MAX_AGE, PageOwner, RENEWAL_WINDOW, Renewal,
+    ReturnOutcome, SessionPage, SwitchEntropy,
 };
 pub use passkey::{PASSKEY_REFUSALS, PasskeyAnswerRefusal};
-pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
 pub use requester::{Requester, RequesterBody};
 pub use status::{SessionFilter, SessionStatus};
-pub use terms::{AskingApplication, PagePurpose, PageTerms, can_log_in, takes_numbers};
+pub use terms::{PagePurpose, PageTerms, RequestingApplication, can_log_in, supports_number_matching};
+pub use verified_key::{KeyProof, PasskeyProof, VerifiedKey};
 pub use waiting::{TooManyWaiters, Waiter, Waiters};
 pub use write::SessionWriteError;
 
@@ -97,11 +97,11 @@ rows! {
         pub expires_at: Timestamp,
         /// The page of the service that shows the session, in the page flow.
         pub page: Option<Box<SessionPage>> as page_sql::PageColumns,
-    } later {
+    } mutable {
         pub state: SessionState,
-    } beside {
+    } internal {
         confirm_tries: i64,
-    } checked by link::check_page
+    } validate link::check_page
 }
 
 columns! {
@@ -126,12 +126,12 @@ pub enum SessionState {
     Pending,
     /// Answered in the same-device flow. The integrator is notified when the code is returned.
     Answered {
-        evidence: Box<KeyEvidence>,
+        proof: Box<KeyProof>,
         code: CompletionHash,
     },
     /// Answered in the page flow. The integrator is notified when the browser that owns the page is back at the site.
     AnsweredOnPage {
-        evidence: Box<KeyEvidence>,
+        proof: Box<KeyProof>,
     },
     Authenticated {
         at: Timestamp,
@@ -174,7 +174,7 @@ pub struct User {
 
 /// The random bytes of a new session.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SessionEntropy {
     pub id: [u8; 16],
     pub nonce: [u8; 16],
@@ -206,7 +206,7 @@ pub enum AnswerRefusal {
     /// The session was cancelled.
     Cancelled,
     /// The key or the signature is malformed, or the signature does not verify.
-    Signature(NotVerified),
+    Signature(VerificationError),
     /// The signed text names another host than the code.
     Host,
     /// The confirmation number is missing or wrong.
@@ -260,7 +260,7 @@ impl Session {
     /// domain otherwise.
     #[must_use]
     pub fn return_url(&self) -> Option<Url> {
-        if self.is_login_hosts() {
+        if self.belongs_to_login_host() {
             return self.login_host_url();
         }
         let text = self.metadata.as_ref()?.return_url()?;
@@ -351,7 +351,7 @@ impl Session {
     /// Returns true if the session is young enough for another code.
     #[must_use]
     pub fn is_refreshable(&self, now: Timestamp) -> bool {
-        now.duration_since(self.expires_at) < REFRESH_WINDOW && !self.is_link_over(now)
+        now.duration_since(self.expires_at) < REFRESH_WINDOW && !self.is_link_expired(now)
     }
 
     /// Checks that the session is pending and has no answer.

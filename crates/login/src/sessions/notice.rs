@@ -6,7 +6,7 @@ use signpost_auth::DomainName;
 
 /// The last refused answer, as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Notice {
     #[serde(flatten)]
     pub reason: NoticeReason,
@@ -31,7 +31,7 @@ pub enum NoticeReason {
     },
     /// The answer was for a code that had been replaced.
     Replaced,
-    /// No account has the key: the session, with a new code, creates one now.
+    /// No account has the key: the session, with a new code, now creates an account.
     UnknownKey,
     /// No account has the key, and registration is closed.
     Closed,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use signpost_auth::{PasskeyHandle, PasskeyId};
 
 use super::{DECISION_WINDOW, Session};
-use crate::users::Petname;
+use crate::users::Username;
 
 /// The state of the offer of a passkey.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct OfferedPasskey {
     pub handle: PasskeyHandle,
     /// The name that the authenticator shows, for passkeys of new users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub petname: Option<Petname>,
+    pub petname: Option<Username>,
 }
 
 impl PasskeyOffer {

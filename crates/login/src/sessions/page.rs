@@ -1,5 +1,5 @@
-//! Sessions on a page of the service. One browser owns the page, its code is renewed automatically, and the site is
-//! notified when that browser returns to it.
+//! Sessions on a page of the service. A single browser owns the page, its code is renewed automatically, and the site
+//! is notified when that browser returns to it.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 pub const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 
 /// Lifetime of the page cookie after the last page.
-pub const PAGE_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
+pub const PAGE_COOKIE_MAX_AGE: Duration = Duration::from_hours(30 * 24);
 
 /// Maximum lifetime of a code on a page. It limits the time that an attacker who copied the code has to find a victim.
 pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
@@ -79,14 +79,14 @@ pub enum KeyDecision {
     /// The key answers the session.
     Accept,
     /// No user has the key: the page offers to create an account.
-    AskToRegister,
+    OfferRegistration,
     /// The key is refused for this reason.
     Refuse(NoticeReason),
 }
 
 /// The random bytes of a change of mode.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SwitchEntropy {
     pub nonce: [u8; 16],
     pub number: [u8; 8],
@@ -200,7 +200,7 @@ impl Session {
     }
 
     /// Returns true if the session may create an account: if registration is open, or if the integrator created the
-    /// session for it. A login at the account pages may create one only if it continues to another page.
+    /// session for it. A login at the account pages may create an account only if it continues to another page.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
         if self.challenge.mode == Mode::Link || (self.is_for_account() && self.metadata.is_none()) {
@@ -221,7 +221,7 @@ impl Session {
             (Mode::Link, false) => KeyDecision::Accept,
             (Mode::Register, true) => KeyDecision::Refuse(NoticeReason::KeyKnown),
             (_, false) if !self.may_register(domain) => KeyDecision::Refuse(NoticeReason::Closed),
-            (Mode::Login, false) => KeyDecision::AskToRegister,
+            (Mode::Login, false) => KeyDecision::OfferRegistration,
             (Mode::Login, true) | (Mode::Register, false) => KeyDecision::Accept,
         }
     }

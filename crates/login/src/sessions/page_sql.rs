@@ -5,9 +5,10 @@ use jiff::Timestamp;
 use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::cookie::CookieHash;
-use signpost_store::column::Via;
+use signpost_store::column::Wrapper;
 use signpost_store::{
-    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, WriteError, must, params, sql,
+    Column, ColumnKind, Json, Parsed, ReadColumns, Statement, Store, Stored, Value, Values, WriteColumns, WriteError,
+    params, sql,
 };
 
 use super::write::{write, write_returning};
@@ -43,20 +44,20 @@ const SETTLE_OFFER: &str = "
       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Accepts notices about the current and the previous code only.
-const NOTE: &str = "
+const SET_NOTICE: &str = "
     UPDATE sessions SET notice = $1
     WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 /// Does not replace the notice with the offer to create an account.
-const NOTE_UNLESS_UNKNOWN_KEY: &str =
-    sql!(NOTE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
+const SET_NOTICE_UNLESS_UNKNOWN_KEY: &str =
+    sql!(SET_NOTICE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
 
-const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
+const FIND_REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
 
 /// Finds the session of an LNURL by the last characters of its ID, in either environment. Also counts the credentials
 /// of the domain with the key, and the sessions with this suffix, because an ambiguous suffix is refused.
-const BY_SUFFIX: &str = sql!(
+const FIND_BY_SUFFIX: &str = sql!(
     "SELECT ",
     Session::COLUMN_LIST,
     ", (SELECT COUNT(*) FROM credentials AS known WHERE known.domain_id = sessions.domain_id AND known.public_key = $2)
@@ -79,7 +80,7 @@ pub struct NamedPage {
 /// [`SessionWriteError::Changed`] if the page has an owner.
 pub async fn claim(store: &Store, session: &Session, owner: &PageOwner) -> Result<Session, SessionWriteError> {
     let PageOwner { cookie, code } = owner.clone();
-    write_returning(store, session, must(CLAIM, params![cookie, code, &session.id])).await
+    write_returning(store, session, Statement::expect_row(CLAIM, params![cookie, code, &session.id])).await
 }
 
 /// Replaces the challenge `old` by the session's, and the other properties that change with it.
@@ -97,7 +98,7 @@ pub(super) async fn renew(store: &Store, session: &Session, old: &Challenge) -> 
         hosted_url.clone(),
         id,
     ];
-    write(store, session, [must(RENEW, params)]).await?;
+    write(store, session, [Statement::expect_row(RENEW, params)]).await?;
     Ok(())
 }
 
@@ -110,18 +111,18 @@ pub async fn store_answer(
     session: &Session,
     domain: Option<&CachedDomain>,
 ) -> Result<(), SessionWriteError> {
-    let SessionState::AnsweredOnPage { evidence } = &session.state else {
+    let SessionState::AnsweredOnPage { proof } = &session.state else {
         return Err(anyhow!("{} has no answer", session.id).into());
     };
     let params = params![
-        Json(evidence),
+        Json(proof),
         session.expires_at,
         &session.id,
         session.challenge.to_string(),
         session.link().and_then(|link| link.confirmed_at),
         to_stored(session.offer()),
     ];
-    write(store, session, [CachedDomain::guard(domain, must(ANSWER, params))]).await?;
+    write(store, session, [CachedDomain::guard(domain, Statement::expect_row(ANSWER, params))]).await?;
     Ok(())
 }
 
@@ -131,7 +132,7 @@ pub async fn store_answer(
 /// [`WriteError::Conflict`] if the offer is settled, or the session has ended.
 pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) -> Result<(), WriteError> {
     let params = params![Json(outcome), id, Json(PasskeyOffer::Open)];
-    store.commit([must(SETTLE_OFFER, params)]).await
+    store.commit([Statement::expect_row(SETTLE_OFFER, params)]).await
 }
 
 /// Records why an answer to this challenge was refused.
@@ -139,12 +140,17 @@ pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) 
 /// # Errors
 /// [`WriteError::Conflict`] if the session was answered or has another challenge, or the page has a more important
 /// notice.
-pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<(), WriteError> {
+pub async fn set_notice(
+    store: &Store,
+    id: &SessionId,
+    challenge: &Challenge,
+    notice: Notice,
+) -> Result<(), WriteError> {
     let sql = match notice.reason {
-        NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_UNLESS_UNKNOWN_KEY,
-        _ => NOTE,
+        NoticeReason::Replaced | NoticeReason::Clock { .. } => SET_NOTICE_UNLESS_UNKNOWN_KEY,
+        _ => SET_NOTICE,
     };
-    store.commit([must(sql, params![Json(notice), id, challenge.to_string()])]).await
+    store.commit([Statement::expect_row(sql, params![Json(notice), id, challenge.to_string()])]).await
 }
 
 /// Returns the session with this previous challenge.
@@ -152,16 +158,18 @@ pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: 
 /// # Errors
 /// If the database cannot be read, or a column of the row is not valid.
 pub async fn find_replaced(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
-    let row = store.read_by_index(REPLACED, params![challenge.to_string(), environment]).await?;
+    let row = store.read_by_index(FIND_REPLACED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
 }
 
-/// Returns the session with this ID suffix, if there is only one.
+/// Returns the session with this ID suffix, if the suffix is unique.
 ///
 /// # Errors
 /// If the database cannot be read, or a column of the row is not valid.
 pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Result<Option<NamedPage>> {
-    let Some(row) = store.read_by_index(BY_SUFFIX, params![suffix, key.canonical()]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND_BY_SUFFIX, params![suffix, key.canonical()]).await? else {
+        return Ok(None);
+    };
     let mut values = Values::new(Session::TABLE, row);
     let session = Session::from_values(&mut values)?;
     let credentials: i64 = values.next_column()?;
@@ -181,17 +189,17 @@ pub struct PageColumns(Option<Box<SessionPage>>);
 /// Rejects combinations of columns that no write stores, because a wrong interpretation could add a second owner.
 impl ReadColumns for PageColumns {
     const COLUMNS: &'static [Column] = &[
-        Column { name: "page_until", kind: Kind::Integer },
-        Column { name: "page_terms", kind: Kind::Text },
-        Column { name: "page_cookie", kind: Kind::Text },
-        Column { name: "page_code", kind: Kind::Text },
-        Column { name: "replaced_challenge", kind: Kind::Text },
-        Column { name: "notice", kind: Kind::Text },
-        Column { name: "link_user", kind: Kind::Text },
-        Column { name: "link_credential", kind: Kind::Text },
-        Column { name: "link_confirmed_at", kind: Kind::Integer },
-        Column { name: "passkey_offer", kind: Kind::Text },
-        Column { name: "claim_secret", kind: Kind::Text },
+        Column { name: "page_until", kind: ColumnKind::Integer },
+        Column { name: "page_terms", kind: ColumnKind::Text },
+        Column { name: "page_cookie", kind: ColumnKind::Text },
+        Column { name: "page_code", kind: ColumnKind::Text },
+        Column { name: "replaced_challenge", kind: ColumnKind::Text },
+        Column { name: "notice", kind: ColumnKind::Text },
+        Column { name: "link_user", kind: ColumnKind::Text },
+        Column { name: "link_credential", kind: ColumnKind::Text },
+        Column { name: "link_confirmed_at", kind: ColumnKind::Integer },
+        Column { name: "passkey_offer", kind: ColumnKind::Text },
+        Column { name: "claim_secret", kind: ColumnKind::Text },
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
@@ -254,12 +262,12 @@ impl WriteColumns for PageColumns {
     }
 }
 
-impl Via<Option<Box<SessionPage>>> for PageColumns {
+impl Wrapper<Option<Box<SessionPage>>> for PageColumns {
     fn wrap(value: Option<Box<SessionPage>>) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> Option<Box<SessionPage>> {
+    fn into_wrapped(self) -> Option<Box<SessionPage>> {
         self.0
     }
 }

@@ -5,7 +5,7 @@ use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use jiff::Timestamp;
 use signpost_auth::{Challenge, K1, PasskeyAssertion, PasskeyKey, PasskeyRefusal, PasskeyRegistration, RelyingParty};
 
-use super::proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
+use super::verified_key::{KeyProof, PasskeyProof, VerifiedKey};
 use super::{AnswerRefusal, PasskeyOffer, Session};
 use crate::domains::LoginMethod;
 use crate::users::AuthenticatorUser;
@@ -19,7 +19,7 @@ pub enum PasskeyAnswerRefusal {
     /// The proof is not valid.
     #[error(transparent)]
     Proof(#[from] PasskeyRefusal),
-    /// The authenticator names no user, or another than the passkey's (Web Authentication, section 7.2, step 6).
+    /// The authenticator names no user, or not the passkey's user (Web Authentication, section 7.2, step 6).
     #[error("the authenticator must name the user of the passkey, and names none or another")]
     UserHandle,
     /// No user has the passkey.
@@ -57,7 +57,7 @@ pub const PASSKEY_REFUSALS: [&str; 19] = [
 ];
 
 impl PasskeyAnswerRefusal {
-    /// Returns the name of the reason, one of [`PASSKEY_REFUSALS`].
+    /// Returns the name of the reason, as listed in [`PASSKEY_REFUSALS`].
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -89,10 +89,10 @@ impl Session {
         key: &PasskeyKey,
         rp: &RelyingParty,
         now: Timestamp,
-    ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
+    ) -> Result<VerifiedKey, PasskeyAnswerRefusal> {
         self.check_open(now).map_err(PasskeyAnswerRefusal::Session)?;
         let (signed, proof) = self.check_codes(|challenge| assertion.verify(rp, challenge, key))?;
-        let passkey = PasskeyEvidence {
+        let passkey = PasskeyProof {
             id: assertion.id().clone(),
             handle: assertion.user_handle().copied(),
             petname: None,
@@ -115,17 +115,17 @@ impl Session {
         user: AuthenticatorUser,
         rp: &RelyingParty,
         now: Timestamp,
-    ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
+    ) -> Result<VerifiedKey, PasskeyAnswerRefusal> {
         let checked = match self.offer() {
             PasskeyOffer::Open => self.check_pending(now),
             _ => self.check_open(now),
         };
         checked.map_err(PasskeyAnswerRefusal::Session)?;
         let (signed, new) = self.check_codes(|challenge| registration.verify(rp, challenge))?;
-        let passkey = PasskeyEvidence {
+        let passkey = PasskeyProof {
             id: new.id,
             handle: Some(user.handle),
-            petname: user.petname,
+            petname: user.username,
             sign_count: new.sign_count,
             authenticator_data: BASE64URL_NOPAD.encode(&new.authenticator_data),
             client_data_json: BASE64URL_NOPAD.encode(&new.client_data_json),
@@ -154,10 +154,10 @@ impl Session {
         signed: &Challenge,
         key: &PasskeyKey,
         signature: String,
-        passkey: PasskeyEvidence,
+        passkey: PasskeyProof,
         now: Timestamp,
-    ) -> ProvenKey {
-        let evidence = KeyEvidence {
+    ) -> VerifiedKey {
+        let proof = KeyProof {
             public_key: key.canonical(),
             signature,
             signed_message: signed.to_string(),
@@ -166,7 +166,7 @@ impl Session {
             method: LoginMethod::Passkey,
             passkey: Some(Box::new(passkey)),
         };
-        ProvenKey::new(self, evidence)
+        VerifiedKey::new(self, proof)
     }
 }
 

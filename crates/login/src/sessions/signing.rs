@@ -1,7 +1,7 @@
 //! The signed text of a session, and its QR code. The accepted renderings depend on the handler and on the number on
 //! the page.
 
-use signpost_auth::{Answer, InvalidQrData, QrData, Signing, Through};
+use signpost_auth::{Answer, HostBoundChallenge, InvalidQrData, QrData, Signing};
 use subtle::ConstantTimeEq;
 
 use super::{AnswerRefusal, Session};
@@ -9,7 +9,7 @@ use super::{AnswerRefusal, Session};
 /// The host in a signed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignedHost {
-    /// The host of the session's code, or no host in renderings without one.
+    /// The host of the session's code, or no host in renderings that contain none.
     Expected,
     /// Another host.
     Other,
@@ -21,7 +21,8 @@ impl Session {
     /// # Errors
     /// If the webhook URL is too long for a code that a phone can read.
     pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
-        let signing = if self.through().is_some() { Signing::Through { number: true } } else { Signing::Sentence };
+        let signing =
+            if self.host_bound_challenge().is_some() { Signing::HostBound { number: true } } else { Signing::Sentence };
         let expires_at = self.expires_at.as_second();
         QrData::signed_as(signing, self.answer_url().clone(), self.challenge.clone(), expires_at)
     }
@@ -30,18 +31,18 @@ impl Session {
     /// so that a relayed code with another host is detected. All other sessions accept the two renderings of the
     /// specification.
     #[must_use]
-    pub fn through(&self) -> Option<Through> {
+    pub fn host_bound_challenge(&self) -> Option<HostBoundChallenge> {
         let webhook = self.hosted_url.as_ref()?;
         let number = self.confirm_code.as_ref()?;
-        Some(Through::new(self.challenge.clone(), webhook, Some(number.reveal())))
+        Some(HostBoundChallenge::new(self.challenge.clone(), webhook, Some(number.reveal())))
     }
 
     /// Returns true if an answer has the number of the page, or the page shows none.
     #[must_use]
     pub fn is_confirmed_by(&self, answer: &Answer) -> bool {
-        match (self.through(), &self.confirm_code) {
+        match (self.host_bound_challenge(), &self.confirm_code) {
             (Some(expected), _) => expected.to_string().as_bytes().ct_eq(answer.challenge.as_bytes()).into(),
-            (None, Some(code)) => code.is_carried_by(answer),
+            (None, Some(code)) => code.is_in_answer(answer),
             (None, None) => true,
         }
     }
@@ -51,7 +52,7 @@ impl Session {
     pub fn is_without_number(&self, answer: &Answer) -> bool {
         let Some(webhook) = &self.hosted_url else { return false };
         self.confirm_code.is_some()
-            && answer.challenge == Through::new(self.challenge.clone(), webhook, None).to_string()
+            && answer.challenge == HostBoundChallenge::new(self.challenge.clone(), webhook, None).to_string()
     }
 
     /// Compares a signed text with the renderings that the session accepts, byte for byte.
@@ -59,11 +60,11 @@ impl Session {
     /// # Errors
     /// [`AnswerRefusal::UnknownChallenge`] if the text is for another challenge.
     pub(super) fn match_text(&self, text: &str) -> Result<SignedHost, AnswerRefusal> {
-        let Some(expected) = self.through() else {
+        let Some(expected) = self.host_bound_challenge() else {
             let is_challenge = text == self.challenge.to_string() || text == self.challenge.sentence();
             return if is_challenge { Ok(SignedHost::Expected) } else { Err(AnswerRefusal::UnknownChallenge) };
         };
-        match Through::parse(text) {
+        match HostBoundChallenge::parse(text) {
             Ok(signed) if *signed.challenge() != self.challenge => Err(AnswerRefusal::UnknownChallenge),
             Ok(signed) if signed.authority() == expected.authority() => Ok(SignedHost::Expected),
             Ok(_) => Ok(SignedHost::Other),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WriteError, must, params, sql, step, texts,
+    Column, ColumnKind, Json, ReadColumns, Row, Statement, Store, Stored, Values, WriteError, params, sql, text_columns,
 };
 
 use super::write::{write, write_returning};
@@ -72,20 +72,20 @@ const COMPLETE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2, answer = NULL, completion = NULL, passkey_offer = NULL
     WHERE id = $3 AND challenge = $4 AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-const TAKE_TRY: &str = "
+const USE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries + 1
     WHERE id = $1 AND challenge = $2 AND confirm_tries < $3
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-const GIVE_BACK_TRY: &str = "
+const RESTORE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Follows [`TAKE_TRY`] in its write, once for each number of tries.
-const NOTE_TRIED: &str =
+/// Follows [`USE_TRY`] in its write, once for each number of tries.
+const SET_TRIES_NOTICE: &str =
     "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
 
-const CANCEL_TRIED: &str = "
+const CANCEL_WITHOUT_TRIES: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE id = $2 AND confirm_tries >= $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
@@ -100,24 +100,26 @@ const CANCEL: &str = sql!(
     Session::COLUMN_LIST
 );
 
-/// Returns the step that cancels all sessions of a domain, for the write that deletes the domain or its verification.
-pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
-    step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
+/// Returns the statement that cancels all sessions of a domain, for the write that deletes the domain or its
+/// verification.
+pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Statement {
+    Statement::new(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Inserts a new session, in a write with the steps of `with`. `domain` is the domain from the check of the request.
+/// Inserts a new session, in a write with the statements of `with`. `domain` is the domain from the check of the
+/// request.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or a step is refused.
+/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or a statement is refused.
 pub async fn insert(
     store: &Store,
     session: Session,
     domain: Option<&CachedDomain>,
-    with: impl IntoIterator<Item = Step>,
+    with: impl IntoIterator<Item = Statement>,
 ) -> Result<(), WriteError> {
-    let insert = CachedDomain::guard(domain, must(INSERT, session.params()).batched(INSERT_MANY, 0));
-    let steps: Vec<Step> = with.into_iter().chain([insert]).collect();
-    store.commit(steps).await
+    let insert = CachedDomain::guard(domain, Statement::expect_row(INSERT, session.params()).batched(INSERT_MANY, 0));
+    let statements: Vec<Statement> = with.into_iter().chain([insert]).collect();
+    store.commit(statements).await
 }
 
 /// Returns the session with this ID if it belongs to the account.
@@ -188,7 +190,7 @@ pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Resul
         return page_sql::renew(store, session, old).await;
     }
     let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
-    write(store, session, [must(REFRESH, params)]).await?;
+    write(store, session, [Statement::expect_row(REFRESH, params)]).await?;
     Ok(())
 }
 
@@ -207,27 +209,32 @@ pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), Ses
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
-pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<(), SessionWriteError> {
-    let mut steps = vec![take_try(session)];
+pub async fn record_wrong_confirm_code(
+    store: &Store,
+    session: &Session,
+    now: Timestamp,
+) -> Result<(), SessionWriteError> {
+    let mut statements = vec![take_try(session)];
     for tries_left in 0..MAX_CONFIRM_TRIES {
         let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
-        steps.push(step(NOTE_TRIED, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left]));
+        statements
+            .push(Statement::new(SET_TRIES_NOTICE, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left]));
     }
-    steps.push(step(CANCEL_TRIED, params![now, &session.id, MAX_CONFIRM_TRIES]));
-    write(store, session, steps).await?;
+    statements.push(Statement::new(CANCEL_WITHOUT_TRIES, params![now, &session.id, MAX_CONFIRM_TRIES]));
+    write(store, session, statements).await?;
     Ok(())
 }
 
-fn take_try(session: &Session) -> Step {
-    must(TAKE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
+fn take_try(session: &Session) -> Statement {
+    Statement::expect_row(USE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
 }
 
 /// Restores the attempt of an answer with the right number that was refused for another reason.
 ///
 /// # Errors
 /// If the database cannot be written.
-pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
-    store.write([step(GIVE_BACK_TRY, params![id])]).await?;
+pub async fn restore_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
+    store.write([Statement::new(RESTORE_TRY, params![id])]).await?;
     Ok(())
 }
 
@@ -236,21 +243,21 @@ pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> 
 /// # Errors
 /// [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
 pub async fn cancel(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
-    write_returning(store, session, must(CANCEL, params![now, &session.id])).await
+    write_returning(store, session, Statement::expect_row(CANCEL, params![now, &session.id])).await
 }
 
-/// Stores a login, in a write with its event to `url` and the steps of `with`. `domain` is the domain that `url` was
-/// read from.
+/// Stores a login, in a write with its event to `url` and the statements of `with`. `domain` is the domain that `url`
+/// was read from.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if another answer came first or the domain may have changed, and
-/// [`SessionWriteError::StepRefused`] if a step is refused.
+/// [`SessionWriteError::StatementRefused`] if a statement is refused.
 pub async fn store_login(
     store: &Store,
     login: &Login,
     url: Option<&url::Url>,
     domain: Option<&CachedDomain>,
-    with: Vec<Step>,
+    with: Vec<Statement>,
 ) -> Result<(), SessionWriteError> {
     let Login { session, event, event_id, .. } = login;
     let SessionState::Authenticated { at, user } = &session.state else {
@@ -261,13 +268,13 @@ pub async fn store_login(
         Flow::SameDevice | Flow::Page => COMPLETE,
     };
     let user = serde_json::to_string(user).context("a user is JSON")?;
-    let step = must(sql, params![*at, user, &session.id, session.challenge.to_string()]);
-    let mut steps = vec![CachedDomain::guard(domain, step)];
+    let statement = Statement::expect_row(sql, params![*at, user, &session.id, session.challenge.to_string()]);
+    let mut statements = vec![CachedDomain::guard(domain, statement)];
     if let Some(url) = url {
-        steps.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
+        statements.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
     }
-    steps.extend(with);
-    write(store, session, steps).await?;
+    statements.extend(with);
+    write(store, session, statements).await?;
     Ok(())
 }
 
@@ -276,23 +283,23 @@ pub async fn store_login(
 /// # Errors
 /// [`SessionWriteError::Changed`] if another answer came first.
 pub async fn store_answer(store: &Store, session: &Session) -> Result<(), SessionWriteError> {
-    let SessionState::Answered { evidence, code } = &session.state else {
+    let SessionState::Answered { proof, code } = &session.state else {
         return Err(anyhow!("{} has no answer", session.id).into());
     };
     let challenge = session.challenge.to_string();
-    let params = params![Json(evidence), code.as_str(), session.expires_at, &session.id, challenge];
-    write(store, session, [must(ANSWER, params)]).await?;
+    let params = params![Json(proof), code.as_str(), session.expires_at, &session.id, challenge];
+    write(store, session, [Statement::expect_row(ANSWER, params)]).await?;
     Ok(())
 }
 
 /// Rejects combinations of columns that no write stores, because a wrong reading could reopen an answered session.
 impl ReadColumns for SessionState {
     const COLUMNS: &'static [Column] = &[
-        Column { name: "authenticated_at", kind: Kind::Integer },
-        Column { name: "user_json", kind: Kind::Text },
-        Column { name: "cancelled_at", kind: Kind::Integer },
-        Column { name: "answer", kind: Kind::Text },
-        Column { name: "completion", kind: Kind::Text },
+        Column { name: "authenticated_at", kind: ColumnKind::Integer },
+        Column { name: "user_json", kind: ColumnKind::Text },
+        Column { name: "cancelled_at", kind: ColumnKind::Integer },
+        Column { name: "answer", kind: ColumnKind::Text },
+        Column { name: "completion", kind: ColumnKind::Text },
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
@@ -303,8 +310,8 @@ impl ReadColumns for SessionState {
         let code = values.next_column()?;
         Ok(match (authenticated_at, user, cancelled_at, answer, code) {
             (None, None, None, None, None) => Self::Pending,
-            (None, None, None, Some(Json(evidence)), Some(code)) => Self::Answered { evidence, code },
-            (None, None, None, Some(Json(evidence)), None) => Self::AnsweredOnPage { evidence },
+            (None, None, None, Some(Json(proof)), Some(code)) => Self::Answered { proof, code },
+            (None, None, None, Some(Json(proof)), None) => Self::AnsweredOnPage { proof },
             (Some(at), Some(Json(user)), None, None, None) => Self::Authenticated { at, user },
             (None, None, Some(at), None, None) | (None, None, Some(at), Some(_), _) => Self::Cancelled { at },
             _ => bail!(
@@ -314,7 +321,7 @@ impl ReadColumns for SessionState {
     }
 }
 
-texts! {
+text_columns! {
     Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("is no flow");
     Metadata: Metadata::as_str, |text| Ok(Metadata::from_stored(text)?);
     ConfirmCode: ConfirmCode::reveal, |text| ConfirmCode::from_stored(text).context("is not two digits");

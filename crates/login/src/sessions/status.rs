@@ -17,7 +17,7 @@ pub enum SessionStatus {
 
 /// The filter of a list of sessions.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SessionFilter {
     pub before: Option<SessionId>,
     pub domain: Option<DomainId>,

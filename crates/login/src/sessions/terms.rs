@@ -18,12 +18,12 @@ pub struct PageTerms {
     pub purpose: PagePurpose,
     /// The OpenID Connect client that requested the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub application: Option<AskingApplication>,
+    pub application: Option<RequestingApplication>,
 }
 
 /// An OpenID Connect client that requested a login, as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct AskingApplication {
+pub struct RequestingApplication {
     /// The name of the client.
     pub name: Option<String>,
     /// The host of the redirect URI.
@@ -53,7 +53,7 @@ impl PagePurpose {
 impl Session {
     /// Returns true if the login host created the session, and not a site.
     #[must_use]
-    pub fn is_login_hosts(&self) -> bool {
+    pub fn belongs_to_login_host(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose != PagePurpose::Site)
     }
 
@@ -101,7 +101,7 @@ fn available_methods(domain: &Domain, terms: &PageTerms, supported: &LoginMethod
 
 /// Returns true if the domain has a login method with number matching.
 #[must_use]
-pub fn takes_numbers(domain: &Domain) -> bool {
+pub fn supports_number_matching(domain: &Domain) -> bool {
     let methods = domain.methods();
     methods.contains(LoginMethod::Scan) || methods.contains(LoginMethod::Browser)
 }

@@ -57,16 +57,16 @@ pub struct Waiter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooManyWaiters {
     /// The limit of this process or of this session.
-    Everybody,
+    Server,
     /// This limit of the account, of its pages or of the client IP.
-    Caller(usize),
+    Client(usize),
 }
 
 impl From<TooManyWaiters> for Problem {
     fn from(error: TooManyWaiters) -> Self {
         match error {
-            TooManyWaiters::Everybody => Self::Unavailable("too many requests are waiting for sessions".to_owned()),
-            TooManyWaiters::Caller(most) => Self::TooManyAtOnce { limit: "waiting", most },
+            TooManyWaiters::Server => Self::Unavailable("too many requests are waiting for sessions".to_owned()),
+            TooManyWaiters::Client(most) => Self::TooManyAtOnce { limit: "waiting", max: most },
         }
     }
 }
@@ -86,11 +86,11 @@ impl Waiters {
         slots.push(acquire_slot(&self.callers, Caller::from(account), MAX_PER_ACCOUNT)?);
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.requests >= MAX_WAITING {
-            return Err(TooManyWaiters::Everybody);
+            return Err(TooManyWaiters::Server);
         }
         let entry = all.sessions.entry(id.clone()).or_default();
         if entry.by >= MAX_PER_SESSION {
-            return Err(TooManyWaiters::Everybody);
+            return Err(TooManyWaiters::Server);
         }
         entry.by += 1;
         let changed = Arc::clone(&entry.changed);
@@ -120,7 +120,7 @@ impl Waiters {
 }
 
 fn acquire_slot(slots: &Concurrent, caller: Caller, max: usize) -> Result<Slot, TooManyWaiters> {
-    slots.acquire(caller, max).ok_or(TooManyWaiters::Caller(max))
+    slots.acquire(caller, max).ok_or(TooManyWaiters::Client(max))
 }
 
 impl Waiter {

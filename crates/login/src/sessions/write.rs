@@ -1,7 +1,7 @@
 //! Writes of a session that must not have changed since it was read.
 
 use anyhow::{Context, anyhow};
-use signpost_store::{Row, Step, Store, Stored, WriteOutcome, params, sql};
+use signpost_store::{Row, Statement, Store, Stored, WriteOutcome, params, sql};
 
 use super::{Session, SessionState};
 use crate::error::Error;
@@ -15,9 +15,9 @@ pub enum SessionWriteError {
     /// if it was deleted.
     #[error("another write of the session came first")]
     Changed(Option<Box<Session>>),
-    /// Another required step of the write changed no row.
-    #[error("another step of the write was refused")]
-    StepRefused,
+    /// Another required statement of the write changed no row.
+    #[error("another statement of the write was refused")]
+    StatementRefused,
     /// The database is unavailable, or a statement failed.
     #[error(transparent)]
     Internal(#[from] anyhow::Error),
@@ -34,37 +34,37 @@ impl From<SessionWriteError> for Error {
                 | SessionState::AnsweredOnPage { .. }
                 | SessionState::Authenticated { .. } => Self::SessionAlreadyAuthenticated,
             },
-            SessionWriteError::StepRefused => anyhow!("{error}").into(),
+            SessionWriteError::StatementRefused => anyhow!("{error}").into(),
             SessionWriteError::Internal(error) => error.into(),
         }
     }
 }
 
-/// Performs a write that changes the session in its first step, if the row is unchanged. Returns the rows of the last
-/// step.
+/// Performs a write that changes the session in its first statement, if the row is unchanged. Returns the rows of the
+/// last statement.
 pub(super) async fn write(
     store: &Store,
     session: &Session,
-    steps: impl Into<Vec<Step>>,
+    statements: impl Into<Vec<Statement>>,
 ) -> Result<Vec<Row>, SessionWriteError> {
-    match store.write(steps).await? {
+    match store.write(statements).await? {
         WriteOutcome::Committed(rows) => Ok(rows),
         WriteOutcome::Refused(0) => {
             let row = store.read_by_index(SELECT, params![&session.id]).await?;
             let changed = row.map(Session::from_row).transpose()?;
             Err(SessionWriteError::Changed(changed.map(Box::new)))
         }
-        WriteOutcome::Refused(_) => Err(SessionWriteError::StepRefused),
+        WriteOutcome::Refused(_) => Err(SessionWriteError::StatementRefused),
     }
 }
 
-/// Performs a write of a single step that returns the columns of the session. Returns the session after the write.
+/// Performs a write of a single statement that returns the columns of the session. Returns the session after the write.
 pub(super) async fn write_returning(
     store: &Store,
     session: &Session,
-    step: Step,
+    statement: Statement,
 ) -> Result<Session, SessionWriteError> {
-    let rows = write(store, session, [step]).await?;
-    let row = rows.into_iter().next().context("the step returns one row")?;
+    let rows = write(store, session, [statement]).await?;
+    let row = rows.into_iter().next().context("the statement returns one row")?;
     Ok(Session::from_row(row)?)
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_auth::{MalformedPublicKey, PasskeyId, PasskeyKey, PublicKey};
-use signpost_store::{Parsed, rows, texts};
+use signpost_store::{Parsed, rows, text_columns};
 
 use crate::domains::LoginMethod;
 use crate::ids::{CredentialId, DomainId, UserId};
@@ -22,14 +22,14 @@ rows! {
         pub(super) name: String,
         pub(super) passkey_id: Option<PasskeyId> as Option<Parsed<PasskeyId>>,
         pub(super) sign_count: Option<u32>,
-    } later {
+    } mutable {
         pub(super) last_login_at: Option<Timestamp>,
     }
 }
 
 /// A key that logs a user in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Credential {
     pub domain_id: DomainId,
     pub id: CredentialId,
@@ -76,7 +76,7 @@ pub enum CredentialKey {
 
 /// A key that is to become a credential.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct NewCredential {
     pub key: CredentialKey,
     pub kind: CredentialKind,
@@ -217,7 +217,7 @@ impl From<Credential> for CredentialRow {
     }
 }
 
-texts! {
+text_columns! {
     CredentialKind: |kind| kind.as_str(), |text| CredentialKind::parse(text).context("is no kind of credential");
 }
 

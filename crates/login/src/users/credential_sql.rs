@@ -6,9 +6,9 @@ use serde_json::json;
 use signpost_auth::{DomainName, PasskeyHandle, PasskeyId};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Parsed, Step, Store, Stored, Values, WriteError, must, params, sql, step};
+use signpost_store::{Parsed, Statement, Store, Stored, Values, WriteError, params, sql};
 
-use super::sql::{add_steps, find, read_credential_columns};
+use super::sql::{add_statements, find, read_credential_columns};
 use super::{Credential, CredentialKey, CredentialName, CredentialRow};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -21,8 +21,9 @@ const PASSKEY_ANYWHERE: &str = sql!(
      FROM credentials WHERE passkey_id = $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = credentials.domain_id)"
 );
 
-/// Counts the user with a key who has no passkey, has room for one, and has not declined one.
-const WANTS_PASSKEY: &str = "
+/// Counts the users with a key who have no passkey and fewer than the maximum number of credentials, and have not
+/// declined a passkey.
+const MAY_OFFER_PASSKEY: &str = "
     SELECT COUNT(*) FROM credentials AS known
     JOIN users ON users.domain_id = known.domain_id AND users.id = known.user_id
     WHERE known.domain_id = $1 AND known.public_key = $2 AND users.passkey_declined_at IS NULL
@@ -72,14 +73,14 @@ pub async fn find_passkey_anywhere(
     Ok(Some((credential, domain, values.next_column()?)))
 }
 
-/// Returns true if a passkey may be offered to the user with a key: the user has none, has room for one, and has not
-/// declined one.
+/// Returns true if a passkey may be offered to the user with a key: the user has no passkey and fewer than the maximum
+/// number of credentials, and has not declined a passkey.
 ///
 /// # Errors
 /// If the database is unavailable.
-pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
+pub(crate) async fn may_offer_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
     let params = params![domain, key.canonical(), super::MAX_CREDENTIALS];
-    let Some(row) = store.read_by_index(WANTS_PASSKEY, params).await? else { return Ok(false) };
+    let Some(row) = store.read_by_index(MAY_OFFER_PASSKEY, params).await? else { return Ok(false) };
     Ok(row.int(0)? > 0)
 }
 
@@ -93,15 +94,15 @@ pub async fn ensure_passkey_handle(
     user: &UserId,
     handle: PasskeyHandle,
 ) -> Result<Option<PasskeyHandle>> {
-    store.write([step(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
+    store.write([Statement::new(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
     let Some(row) = store.read_by_index(HANDLE, params![domain, user]).await? else { return Ok(None) };
     let Parsed(handle) = Values::new(CredentialRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()?;
     Ok(Some(handle))
 }
 
-/// Returns the step that records that a user declined a passkey.
-pub(crate) fn decline_step(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
-    step(DECLINE, params![domain, user, now])
+/// Returns the statement that records that a user declined a passkey.
+pub(crate) fn decline_statement(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
+    Statement::new(DECLINE, params![domain, user, now])
 }
 
 /// Renames a credential.
@@ -118,7 +119,7 @@ pub async fn rename_credential(
     let Credential { domain_id, id, user_id, .. } = credential;
     let details = json!({ "user_id": user_id, "credential_id": id });
     let entry = insert_domain_entry(by, Action::CredentialRenamed, domain_id, &details, now);
-    let rename = must(RENAME, params![domain_id, user_id, id, name.as_str()]);
+    let rename = Statement::expect_row(RENAME, params![domain_id, user_id, id, name.as_str()]);
     store.commit([rename, entry]).await
 }
 
@@ -137,8 +138,8 @@ pub async fn add_credential(
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
-    let steps = add_steps(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
-    match store.commit(steps).await {
+    let statements = add_statements(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
+    match store.commit(statements).await {
         Ok(()) => Ok(()),
         Err(WriteError::Conflict) => match find(store, domain_id, user_id).await? {
             Some((_, own)) => Err(not_added_reason(&own, &credential)),

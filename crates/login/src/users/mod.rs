@@ -6,20 +6,20 @@
 mod credential;
 pub mod credential_sql;
 mod naming;
-mod petname;
 pub(crate) mod removal_sql;
 pub mod sql;
+mod username;
 mod words;
 
 use jiff::Timestamp;
 use signpost_auth::PasskeyHandle;
-use signpost_store::{Json, Parsed, random, rows, texts};
+use signpost_store::{Json, Parsed, random, rows, text_columns};
 
 use crate::ids::{CredentialId, DomainId, UserId};
 
 pub use credential::{Credential, CredentialKey, CredentialKind, CredentialRow, NewCredential, PasskeyColumns};
-pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
-pub use petname::Petname;
+pub use naming::{CredentialName, UserDisplayName, UserGroups, UserPatch};
+pub use username::Username;
 
 /// Maximum credentials of a user.
 pub const MAX_CREDENTIALS: u32 = 10;
@@ -27,21 +27,21 @@ pub const MAX_CREDENTIALS: u32 = 10;
 rows! {
     /// A user of a hosted domain.
     #[derive(Clone, Debug)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct HostedUser in "users" by [domain_id, id] {
         pub domain_id: DomainId,
         pub id: UserId,
-        pub petname: Petname,
+        pub petname: Username,
         pub created_at: Timestamp,
         /// The user handle of the user's passkeys, from the first passkey on.
         pub passkey_handle: Option<PasskeyHandle> as Option<Parsed<PasskeyHandle>>,
         /// When the user last declined a passkey.
         pub passkey_declined_at: Option<Timestamp>,
-    } later {
+    } mutable {
         /// The latest login after the registration, by the clock that was ahead if the servers differ.
         pub last_login_at: Option<Timestamp>,
         /// The name that the operator or the integrator set.
-        pub name: Option<UserName>,
+        pub name: Option<UserDisplayName>,
         /// The groups that the operator or the integrator set.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
         /// When the user last signed out everywhere, no earlier than any login before. All earlier sign-ins are
@@ -51,17 +51,17 @@ rows! {
 }
 
 rows! {
-    /// A petname that a domain has given to a user.
+    /// A username that a domain has given to a user, which is never reused.
     #[derive(Clone, Debug)]
-    pub struct GivenPetname in "petnames" by [domain_id, petname] {
+    pub struct IssuedUsername in "petnames" by [domain_id, petname] {
         domain_id: DomainId,
-        petname: Petname,
+        petname: Username,
     }
 }
 
 /// A user who registers, with the first credential.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct NewUser {
     pub user: HostedUser,
     pub credential: Credential,
@@ -72,22 +72,22 @@ pub struct NewUser {
 pub struct AuthenticatorUser {
     /// `user.id`.
     pub handle: PasskeyHandle,
-    /// The name that the authenticator shows. It becomes the petname unless another user has it.
-    pub petname: Option<Petname>,
+    /// The name that the authenticator shows. It becomes the username unless another user has it.
+    pub username: Option<Username>,
 }
 
 /// The random bytes of a registration.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct UserEntropy {
     pub user: [u8; 16],
     pub credential: [u8; 16],
-    pub petname: [u8; 8],
+    pub username: [u8; 8],
 }
 
 /// The user whom a key logs in.
 #[derive(Clone, Debug)]
-pub enum Entrant {
+pub enum LoginSubject {
     /// The user who has the key.
     Known(Box<Credential>),
     /// A user who registers with the key.
@@ -98,7 +98,7 @@ pub enum Entrant {
         credential: Box<Credential>,
         /// The user handle of a new passkey.
         handle: Option<PasskeyHandle>,
-        /// The credential that opened the link. Nothing is added if the user does not have it any more.
+        /// The credential that opened the link. Nothing is added if the user no longer has it.
         opened_by: Option<CredentialId>,
     },
 }
@@ -107,7 +107,7 @@ impl UserEntropy {
     /// Draws random bytes.
     #[must_use]
     pub fn draw() -> Self {
-        Self { user: random(), credential: random(), petname: random() }
+        Self { user: random(), credential: random(), username: random() }
     }
 }
 
@@ -124,14 +124,14 @@ impl NewUser {
     ) -> Self {
         let id = UserId::new(now, random.user);
         let credential = key.into_credential(domain, &id, now, random.credential);
-        let (passkey_handle, petname) = match known_as {
-            Some(AuthenticatorUser { handle, petname }) => (Some(handle), petname),
+        let (passkey_handle, username) = match known_as {
+            Some(AuthenticatorUser { handle, username }) => (Some(handle), username),
             None => (None, None),
         };
         let user = HostedUser {
             domain_id: domain.clone(),
             id,
-            petname: petname.unwrap_or_else(|| Petname::draw(random.petname)),
+            petname: username.unwrap_or_else(|| Username::draw(random.username)),
             created_at: now,
             passkey_handle,
             passkey_declined_at: None,
@@ -144,7 +144,7 @@ impl NewUser {
     }
 }
 
-impl Entrant {
+impl LoginSubject {
     /// Returns the ID of the user.
     #[must_use]
     pub fn user_id(&self) -> &UserId {
@@ -155,7 +155,7 @@ impl Entrant {
     }
 }
 
-texts! {
-    Petname: Petname::as_str, Petname::from_stored;
-    UserName: UserName::as_str, UserName::from_stored;
+text_columns! {
+    Username: Username::as_str, Username::from_stored;
+    UserDisplayName: UserDisplayName::as_str, UserDisplayName::from_stored;
 }

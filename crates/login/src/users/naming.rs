@@ -14,7 +14,7 @@ const MAX_GROUPS: usize = 50;
 /// The name of a user: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct UserName(String);
+pub struct UserDisplayName(String);
 
 /// The name of a credential: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,13 +28,13 @@ pub struct UserGroups(Vec<String>);
 
 /// A change of a user. `None` leaves a value, `Some(None)` removes it.
 #[derive(Debug, Default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct UserPatch {
-    pub name: Option<Option<UserName>>,
+    pub name: Option<Option<UserDisplayName>>,
     pub groups: Option<Option<UserGroups>>,
 }
 
-impl UserName {
+impl UserDisplayName {
     /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl fmt::Display for UserGroups {
     }
 }
 
-impl TryFrom<String> for UserName {
+impl TryFrom<String> for UserDisplayName {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -146,11 +146,11 @@ mod tests {
 
     #[test]
     fn user_name_is_one_visible_line() {
-        assert_eq!(UserName::parse(" Ann\u{202e}\nLee ").unwrap().as_str(), "Ann Lee");
+        assert_eq!(UserDisplayName::parse(" Ann\u{202e}\nLee ").unwrap().as_str(), "Ann Lee");
         for text in ["", "\u{200b}", &"é".repeat(61)] {
-            assert!(UserName::parse(text).is_err(), "{text:?}");
+            assert!(UserDisplayName::parse(text).is_err(), "{text:?}");
         }
-        assert!(UserName::from_stored("Ann").is_ok() && UserName::from_stored(" Ann").is_err());
+        assert!(UserDisplayName::from_stored("Ann").is_ok() && UserDisplayName::from_stored(" Ann").is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, WriteError, must, params, step};
+use signpost_store::{Statement, Store, WriteError, params};
 
 use super::{Credential, CredentialKey};
 use crate::domains::audit::insert_domain_entry;
@@ -25,16 +25,16 @@ const DELETE_ALL: &str = "DELETE FROM users WHERE domain_id = $1";
 
 const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = $1";
 
-const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
+const DELETE_USERNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
-/// Deletes a credential, in a write with the step `with`.
+/// Deletes a credential, in a write with the statement `with`.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
 pub(crate) async fn delete_credential(
     store: &Store,
     credential: &Credential,
-    with: Step,
+    with: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
@@ -43,13 +43,13 @@ pub(crate) async fn delete_credential(
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
-    let lock = must(LOCK_USER, params![domain_id, user_id]);
-    let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
+    let lock = Statement::expect_row(LOCK_USER, params![domain_id, user_id]);
+    let delete = Statement::expect_row(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
     store.commit([lock, delete, with, entry]).await
 }
 
-/// Deletes a user of a domain with all credentials, in a write with the step `with`. `key` is the user's key in the
-/// request.
+/// Deletes a user of a domain with all credentials, in a write with the statement `with`. `key` is the user's key in
+/// the request.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such user.
@@ -57,7 +57,7 @@ pub(crate) async fn delete(
     store: &Store,
     (domain, user): (&DomainId, &UserId),
     key: Option<&CredentialKey>,
-    with: Step,
+    with: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
@@ -66,28 +66,34 @@ pub(crate) async fn delete(
         details["public_key"] = key.canonical().into();
     }
     let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
-    let delete = must(DELETE, params![domain, user]);
-    let delete_credentials = step(DELETE_CREDENTIALS, params![domain, user]);
+    let delete = Statement::expect_row(DELETE, params![domain, user]);
+    let delete_credentials = Statement::new(DELETE_CREDENTIALS, params![domain, user]);
     store.commit([delete, delete_credentials, with, entry]).await
 }
 
-/// Deletes all users of a domain, in a write with the step `with`.
+/// Deletes all users of a domain, in a write with the statement `with`.
 ///
 /// # Errors
 /// If the database is unavailable.
-pub(crate) async fn delete_all(store: &Store, domain: &DomainId, with: Step, by: &Actor, now: Timestamp) -> Result<()> {
+pub(crate) async fn delete_all(
+    store: &Store,
+    domain: &DomainId,
+    with: Statement,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<()> {
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
     let [users, credentials] = delete_all_of(domain);
     store.write([users, credentials, with, entry]).await?;
     Ok(())
 }
 
-/// Returns the steps that delete all users of a domain.
-pub(crate) fn delete_all_of(domain: &DomainId) -> [Step; 2] {
-    [step(DELETE_ALL, params![domain]), step(DELETE_ALL_CREDENTIALS, params![domain])]
+/// Returns the statements that delete all users of a domain.
+pub(crate) fn delete_all_of(domain: &DomainId) -> [Statement; 2] {
+    [Statement::new(DELETE_ALL, params![domain]), Statement::new(DELETE_ALL_CREDENTIALS, params![domain])]
 }
 
-/// Returns the step that deletes the given petnames of a domain that is deleted.
-pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
-    step(FORGET_PETNAMES, params![domain])
+/// Returns the statement that deletes the used usernames of a domain that is deleted.
+pub(crate) fn delete_usernames_of(domain: &DomainId) -> Statement {
+    Statement::new(DELETE_USERNAMES, params![domain])
 }

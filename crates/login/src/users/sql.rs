@@ -6,15 +6,16 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PasskeyHandle;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, WriteError, must, params, sql, step};
+use signpost_store::{Json, Row, Statement, Store, Stored, Value, Values, WriteError, params, sql};
 
 use super::{
-    Credential, CredentialKey, CredentialRow, Entrant, GivenPetname, HostedUser, MAX_CREDENTIALS, NewUser, UserPatch,
+    Credential, CredentialKey, CredentialRow, HostedUser, IssuedUsername, LoginSubject, MAX_CREDENTIALS, NewUser,
+    UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
-const BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
+const FIND_BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
 /// The credentials of the users on a page.
 const CREDENTIALS: &str = sql!(
@@ -52,7 +53,7 @@ const LOCK_USER_WITH_HANDLE: &str = "
     UPDATE users SET passkey_handle = COALESCE(passkey_handle, $3)
     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '')";
 
-const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
+const INSERT_USERNAME: &str = sql!(IssuedUsername::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
 /// Never sets an earlier time than the last login, because the clock of its server may have been ahead. A login is
 /// always later than the sign-out before it.
@@ -83,73 +84,73 @@ const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
     UPDATE users SET last_login_at = last_login_at
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
-impl Entrant {
-    /// Returns the steps of the login in the tables of users. Refused if the key was concurrently added to a user or
-    /// removed, if the petname was used before, if the user was deleted, or if the user has the maximum number of
+impl LoginSubject {
+    /// Returns the statements of the login in the tables of users. Refused if the key was concurrently added to a user
+    /// or removed, if the username was used before, if the user was deleted, or if the user has the maximum number of
     /// credentials.
-    pub(crate) fn steps(self, now: Timestamp) -> Vec<Step> {
+    pub(crate) fn statements(self, now: Timestamp) -> Vec<Statement> {
         match self {
             Self::Known(credential) => {
                 let Credential { domain_id, user_id, public_key, passkey, .. } = *credential;
                 let sign_count = passkey.map(|passkey| i64::from(passkey.sign_count));
                 vec![
-                    must(SET_LAST_LOGIN, params![&domain_id, &user_id, now]),
-                    must(SET_LAST_USED, params![&domain_id, &user_id, public_key, now, sign_count]),
+                    Statement::expect_row(SET_LAST_LOGIN, params![&domain_id, &user_id, now]),
+                    Statement::expect_row(SET_LAST_USED, params![&domain_id, &user_id, public_key, now, sign_count]),
                 ]
             }
             Self::New(new) => {
                 let NewUser { user, credential } = *new;
-                let [petname, user] = insert_user(user);
-                vec![insert_credential(credential), petname, user]
+                let [username, user] = insert_user(user);
+                vec![insert_credential(credential), username, user]
             }
             Self::Linked { credential, handle, opened_by } => {
                 let lock = lock_user(&credential, handle);
                 let Some(opener) = opened_by else { return vec![lock, insert_credential(*credential)] };
                 let params = insert_params(*credential).into_iter().chain(params![opener]).collect();
-                vec![lock, must(INSERT_LINKED, params)]
+                vec![lock, Statement::expect_row(INSERT_LINKED, params)]
             }
         }
     }
 }
 
-/// Returns the steps that add a credential to a user. Refused if there is no such user, if the key exists, or if the
-/// user has the maximum number of credentials.
-pub(super) fn add_steps(credential: Credential) -> [Step; 2] {
+/// Returns the statements that add a credential to a user. Refused if there is no such user, if the key exists, or if
+/// the user has the maximum number of credentials.
+pub(super) fn add_statements(credential: Credential) -> [Statement; 2] {
     [lock_user(&credential, None), insert_credential(credential)]
 }
 
-fn lock_user(credential: &Credential, handle: Option<PasskeyHandle>) -> Step {
-    must(
+fn lock_user(credential: &Credential, handle: Option<PasskeyHandle>) -> Statement {
+    Statement::expect_row(
         LOCK_USER_WITH_HANDLE,
         params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())],
     )
 }
 
-fn insert_credential(credential: Credential) -> Step {
-    must(INSERT_CREDENTIAL, insert_params(credential))
+fn insert_credential(credential: Credential) -> Statement {
+    Statement::expect_row(INSERT_CREDENTIAL, insert_params(credential))
 }
 
-/// Returns the step that refuses a write unless the user has logged in after their last sign-out in all browsers.
+/// Returns the statement that refuses a write unless the user has logged in after their last sign-out in all browsers.
 #[must_use]
-pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> Step {
-    must(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
+pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> Statement {
+    Statement::expect_row(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
 }
 
-/// Returns the step that adds a passkey from a login with another credential, for the user with this user handle. It
-/// follows the steps of the login, which succeeds even if the passkey cannot be added.
-pub(crate) fn add_offered_step(credential: Credential, handle: PasskeyHandle) -> Step {
+/// Returns the statement that adds a passkey from a login with another credential, for the user with this user handle.
+/// It follows the statements of the login, which succeeds even if the passkey cannot be added.
+pub(crate) fn add_offered_statement(credential: Credential, handle: PasskeyHandle) -> Statement {
     let params = insert_params(credential).into_iter().chain([handle.to_string().into()]).collect();
-    step(INSERT_OFFERED, params)
+    Statement::new(INSERT_OFFERED, params)
 }
 
 fn insert_params(credential: Credential) -> Vec<Value> {
     CredentialRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
 }
 
-/// Returns the steps that insert a user. Refused if the petname was given before.
-fn insert_user(user: HostedUser) -> [Step; 2] {
-    let given = GivenPetname { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
-    [must(INSERT_PETNAME, given.params()), must(HostedUser::INSERT, user.params())]
+/// Returns the statements that insert a user. Refused if the username was given before.
+fn insert_user(user: HostedUser) -> [Statement; 2] {
+    let given = IssuedUsername { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
+    [Statement::expect_row(INSERT_USERNAME, given.params()), Statement::expect_row(HostedUser::INSERT, user.params())]
 }
 
 /// Returns a domain's credential with this key.
@@ -157,7 +158,7 @@ fn insert_user(user: HostedUser) -> [Step; 2] {
 /// # Errors
 /// If the database is unavailable.
 pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<Option<Credential>> {
-    let Some(row) = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND_BY_KEY, params![domain, key.canonical()]).await? else { return Ok(None) };
     read_credential(row).map(Some)
 }
 
@@ -222,13 +223,13 @@ pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Opt
 ///
 /// # Errors
 /// If the database is unavailable.
-pub async fn find_having(
+pub async fn find_with_key(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
     public_key: &str,
 ) -> Result<Option<(HostedUser, Credential)>> {
-    let Some(row) = store.read_by_index(BY_KEY, params![domain, public_key]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND_BY_KEY, params![domain, public_key]).await? else { return Ok(None) };
     let credential = read_credential(row)?;
     if credential.user_id != *user {
         return Ok(None);
@@ -262,7 +263,7 @@ pub async fn patch(
     let sets_name = i64::from(name.is_some());
     let sets_groups = i64::from(groups.is_some());
     let params = params![domain, user, sets_name, name.flatten(), sets_groups, groups.flatten().map(Json)];
-    store.commit([must(PATCH, params), entry]).await
+    store.commit([Statement::expect_row(PATCH, params), entry]).await
 }
 
 /// Reads a credential from the next columns of a row.

@@ -1,4 +1,4 @@
-//! The words of petnames: friendly and easy to type; no two of them form an insult.
+//! The words of generated usernames: friendly and easy to type; no combination is an insult.
 
 /// The adjectives.
 pub(super) const ADJECTIVES: &[&str] = &[

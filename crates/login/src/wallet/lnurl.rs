@@ -21,7 +21,7 @@ use crate::service::LoginService;
 /// Returns the routes of both environments: the path contains a session of either. Wallets that append a slash or use
 /// POST get an error in the form that they read.
 pub fn router() -> Router<LoginService> {
-    // HEAD requests preview a link and are no answer.
+    // HEAD requests preview a link and are not answers.
     let routes = get(handle_callback)
         .head(async || method_not_allowed("GET, OPTIONS"))
         .options(preflight)
@@ -48,7 +48,7 @@ async fn handle_callback(State(service): State<LoginService>, RawQuery(query): R
     })
 }
 
-/// Refuses a request that is no answer, with this reason.
+/// Refuses a request that is not an answer, with this reason.
 async fn refuse_request(State(service): State<LoginService>, request: Request, reason: &'static str) -> Response {
     respond(&match count_request(&service, client_address(&service, &request)).await {
         Ok(()) => LnurlReply::error(reason),

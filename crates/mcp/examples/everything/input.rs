@@ -12,47 +12,47 @@ use crate::tools::tool;
 pub(crate) fn all() -> Vec<Tool<Everything>> {
     let asks = "Asks the client for something first";
     vec![
-        tool("test_input_required_result_elicitation", asks, Handler::Now(|_, _, call| greet(call))),
-        tool("test_streaming_elicitation", asks, Handler::Now(|_, _, call| greet(call))),
+        tool("test_input_required_result_elicitation", asks, Handler::Sync(|_, _, call| greet(call))),
+        tool("test_streaming_elicitation", asks, Handler::Sync(|_, _, call| greet(call))),
         tool(
             "test_input_required_result_sampling",
             asks,
-            Handler::Now(|_, _, call| match call.input("capital_question") {
+            Handler::Sync(|_, _, call| match call.input("capital_question") {
                 Some(answer) => Ok(Output::text(format!("The model says {}", answer["content"]["text"]))),
                 None => {
-                    Err(asked(InputRequired::new().ask("capital_question", SAMPLE, &question("capital of France"))))
+                    Err(asked(InputRequired::new().request("capital_question", SAMPLE, &question("capital of France"))))
                 }
             }),
         ),
         tool(
             "test_input_required_result_list_roots",
             asks,
-            Handler::Now(|_, _, call| match call.input("client_roots") {
+            Handler::Sync(|_, _, call| match call.input("client_roots") {
                 Some(answer) => Ok(Output::text(format!("The roots are {}", answer["roots"]))),
-                None => Err(asked(InputRequired::new().ask("client_roots", "roots/list", &json!({})))),
+                None => Err(asked(InputRequired::new().request("client_roots", "roots/list", &json!({})))),
             }),
         ),
         tool(
             "test_input_required_result_request_state",
             asks,
-            Handler::Now(|everything, _, call| confirm(everything, call)),
+            Handler::Sync(|everything, _, call| confirm(everything, call)),
         ),
         tool(
             "test_input_required_result_tampered_state",
             asks,
-            Handler::Now(|everything, _, call| confirm(everything, call)),
+            Handler::Sync(|everything, _, call| confirm(everything, call)),
         ),
         tool(
             "test_input_required_result_multiple_inputs",
             asks,
-            Handler::Now(|everything, _, call| several(everything, call)),
+            Handler::Sync(|everything, _, call| several(everything, call)),
         ),
         tool(
             "test_input_required_result_multi_round",
             asks,
-            Handler::Now(|everything, _, call| rounds(everything, call)),
+            Handler::Sync(|everything, _, call| rounds(everything, call)),
         ),
-        tool("test_input_required_result_capabilities", asks, Handler::Now(|_, _, call| whatever_it_can(call))),
+        tool("test_input_required_result_capabilities", asks, Handler::Sync(|_, _, call| whatever_it_can(call))),
     ]
 }
 
@@ -78,7 +78,7 @@ fn greet(call: &Call<'_>) -> Result<Output, CallError> {
     match call.input("user_name") {
         Some(answer) => Ok(Output::text(format!("Hello, {}!", answer["content"]["name"]))),
         None => {
-            Err(asked(InputRequired::new().ask("user_name", ELICIT, &form("What is your name?", "name", "string"))))
+            Err(asked(InputRequired::new().request("user_name", ELICIT, &form("What is your name?", "name", "string"))))
         }
     }
 }
@@ -87,7 +87,7 @@ fn confirm(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError
     if state(everything, call)?.is_some() && call.input("confirm").is_some() {
         return Ok(Output::text("Confirmed; state-ok: it came back whole."));
     }
-    let request = InputRequired::new().ask("confirm", ELICIT, &form("Please confirm", "ok", "boolean"));
+    let request = InputRequired::new().request("confirm", ELICIT, &form("Please confirm", "ok", "boolean"));
     Err(asked(request.state(signed(everything, "confirming"))))
 }
 
@@ -97,15 +97,15 @@ fn several(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError
         return Ok(Output::text("All is answered."));
     }
     let request = InputRequired::new()
-        .ask("user_name", ELICIT, &form("What is your name?", "name", "string"))
-        .ask("greeting", SAMPLE, &question("best greeting"))
-        .ask("client_roots", "roots/list", &json!({}));
+        .request("user_name", ELICIT, &form("What is your name?", "name", "string"))
+        .request("greeting", SAMPLE, &question("best greeting"))
+        .request("client_roots", "roots/list", &json!({}));
     Err(asked(request.state(signed(everything, "several"))))
 }
 
 fn rounds(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError> {
     let next = |key, message, field, state: &str| {
-        let request = InputRequired::new().ask(key, ELICIT, &form(message, field, "string"));
+        let request = InputRequired::new().request(key, ELICIT, &form(message, field, "string"));
         Err(asked(request.state(signed(everything, state))))
     };
     match (state(everything, call)?.as_deref(), call.input("step1"), call.input("step2")) {
@@ -121,10 +121,10 @@ fn rounds(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError>
 fn whatever_it_can(call: &Call<'_>) -> Result<Output, CallError> {
     let mut request = InputRequired::new();
     if call.supports("elicitation") {
-        request = request.ask("user_name", ELICIT, &form("What is your name?", "name", "string"));
+        request = request.request("user_name", ELICIT, &form("What is your name?", "name", "string"));
     }
     if call.supports("sampling") {
-        request = request.ask("greeting", SAMPLE, &question("best greeting"));
+        request = request.request("greeting", SAMPLE, &question("best greeting"));
     }
     Err(asked(request))
 }
@@ -143,7 +143,8 @@ fn signed(everything: &Everything, state: &str) -> String {
 /// Returns the state in the request, if there is one with a valid signature.
 fn state(everything: &Everything, call: &Call<'_>) -> Result<Option<String>, CallError> {
     let Some(sent) = call.state() else { return Ok(None) };
-    let refused = || CallError::Refused("requestState was not written by this server; begin again without it".into());
+    let refused =
+        || CallError::InvalidRequest("requestState was not written by this server; begin again without it".into());
     let (state, signature) = sent.rsplit_once('.').ok_or_else(refused)?;
     let signature = HEXLOWER.decode(signature.as_bytes()).map_err(|_| refused())?;
     tag(everything, state).verify_slice(&signature).map_err(|_| refused())?;

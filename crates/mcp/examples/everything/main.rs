@@ -13,7 +13,9 @@ use std::io;
 
 use axum::serve::ListenerExt;
 use serde_json::json;
-use signpost_mcp::{Handler, Hosts, Http, Info, Method, Origins, Revision, Server, SessionLimits, Sessions, router};
+use signpost_mcp::{
+    Handler, Hosts, Http, Method, Origins, Revision, Server, ServerInfo, SessionLimits, Sessions, router,
+};
 use tokio::net::TcpListener;
 
 /// The state of all handlers: the key that authenticates `requestState`.
@@ -22,11 +24,11 @@ struct Everything {
 }
 
 fn server() -> Server<Everything> {
-    let mut server = Server::new(Info {
+    let mut server = Server::new(ServerInfo {
         name: "everything".into(),
         title: "Everything".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        ..Info::default()
+        ..ServerInfo::default()
     })
     .logs();
     for tool in tools::all().into_iter().chain(input::all()) {
@@ -41,12 +43,12 @@ fn server() -> Server<Everything> {
     // Without sessions no subscription can be stored; nothing changes here, so there are no notifications either.
     for name in ["resources/subscribe", "resources/unsubscribe"] {
         let revisions = Revision::V2024_11_05..=Revision::V2025_11_25;
-        server = server.method(Method { name, revisions, call: Handler::Now(|_, _, _| Ok(json!({}))) });
+        server = server.method(Method { name, revisions, call: Handler::Sync(|_, _, _| Ok(json!({}))) });
     }
     server
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the edge where randomness is drawn")]
+#[expect(clippy::disallowed_methods, reason = "random bytes are created at the edge")]
 fn random() -> [u8; 16] {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits).expect("the system has randomness");

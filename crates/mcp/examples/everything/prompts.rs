@@ -1,7 +1,7 @@
 //! Prompts: with and without arguments, with a resource, with a picture, with an input request.
 
 use signpost_mcp::{
-    Call, CallError, Content, Contents, Handler, InputRequired, Prompt, PromptArgument, PromptMessage, Role, Texts,
+    Call, CallError, Content, Contents, Handler, InputRequired, Prompt, PromptArgument, PromptMessage, Role, StringMap,
 };
 
 use crate::Everything;
@@ -13,12 +13,12 @@ pub(crate) fn all() -> Vec<Prompt<Everything>> {
         prompt(
             "test_simple_prompt",
             &[],
-            Handler::Now(|_, _, _| Ok(vec![PromptMessage::user("This is a simple prompt for testing.")])),
+            Handler::Sync(|_, _, _| Ok(vec![PromptMessage::user("This is a simple prompt for testing.")])),
         ),
         prompt(
             "test_prompt_with_arguments",
             &["arg1", "arg2"],
-            Handler::Now(|_, arguments, _| {
+            Handler::Sync(|_, arguments, _| {
                 let said = format!("Prompt with arguments: arg1='{}', arg2='{}'", arguments["arg1"], arguments["arg2"]);
                 Ok(vec![PromptMessage::user(said)])
             }),
@@ -26,7 +26,7 @@ pub(crate) fn all() -> Vec<Prompt<Everything>> {
         prompt(
             "test_prompt_with_embedded_resource",
             &["resourceUri"],
-            Handler::Now(|_, arguments, _| {
+            Handler::Sync(|_, arguments, _| {
                 let contents = Contents::Text("Embedded resource content for testing.".into());
                 let uri = arguments["resourceUri"].clone();
                 let content = Content::Resource { uri, mime_type: "text/plain".into(), contents };
@@ -37,7 +37,7 @@ pub(crate) fn all() -> Vec<Prompt<Everything>> {
         prompt(
             "test_prompt_with_image",
             &[],
-            Handler::Now(|_, _, _| {
+            Handler::Sync(|_, _, _| {
                 let content = Content::Image { data: PICTURE.to_vec(), mime_type: "image/png".into() };
                 Ok(vec![
                     PromptMessage { role: Role::User, content },
@@ -45,13 +45,14 @@ pub(crate) fn all() -> Vec<Prompt<Everything>> {
                 ])
             }),
         ),
-        prompt("test_input_required_result_prompt", &[], Handler::Now(|_, _, call| in_context(call))),
+        prompt("test_input_required_result_prompt", &[], Handler::Sync(|_, _, call| in_context(call))),
     ]
 }
 
 fn in_context(call: &Call<'_>) -> Result<Vec<PromptMessage>, CallError> {
     let form = form("What context should the prompt use?", "context", "string");
-    let missing = || CallError::InputRequired(InputRequired::new().ask("user_context", "elicitation/create", &form));
+    let missing =
+        || CallError::InputRequired(InputRequired::new().request("user_context", "elicitation/create", &form));
     let answer = call.input("user_context").ok_or_else(missing)?;
     Ok(vec![PromptMessage::user(format!("In the context of {}", answer["content"]["context"]))])
 }
@@ -59,7 +60,7 @@ fn in_context(call: &Call<'_>) -> Result<Vec<PromptMessage>, CallError> {
 fn prompt(
     name: &'static str,
     arguments: &[&'static str],
-    get: Handler<Everything, Texts, Vec<PromptMessage>>,
+    get: Handler<Everything, StringMap, Vec<PromptMessage>>,
 ) -> Prompt<Everything> {
     let argument = |name: &&'static str| PromptArgument {
         name,

@@ -36,25 +36,25 @@ pub(crate) fn all() -> Vec<Tool<Everything>> {
         tool(
             "test_simple_text",
             "Returns a text",
-            Handler::Now(|_, _, _| Ok(Output::text("This is a simple text response for testing."))),
+            Handler::Sync(|_, _, _| Ok(Output::text("This is a simple text response for testing."))),
         ),
-        tool("test_image_content", "Returns a picture", Handler::Now(|_, _, _| Ok(Output::Content(vec![picture()])))),
+        tool("test_image_content", "Returns a picture", Handler::Sync(|_, _, _| Ok(Output::Content(vec![picture()])))),
         tool(
             "test_audio_content",
             "Returns a sound",
-            Handler::Now(|_, _, _| {
+            Handler::Sync(|_, _, _| {
                 Ok(Output::Content(vec![Content::Audio { data: SOUND.to_vec(), mime_type: "audio/wav".into() }]))
             }),
         ),
         tool(
             "test_embedded_resource",
             "Returns what a resource holds",
-            Handler::Now(|_, _, _| Ok(Output::Content(vec![embedded("test://embedded-resource")]))),
+            Handler::Sync(|_, _, _| Ok(Output::Content(vec![embedded("test://embedded-resource")]))),
         ),
         tool(
             "test_multiple_content_types",
             "Returns a text, a picture and what a resource holds",
-            Handler::Now(|_, _, _| {
+            Handler::Sync(|_, _, _| {
                 let text = Content::Text("Several kinds of content:".into());
                 Ok(Output::Content(vec![text, picture(), embedded("test://mixed-content-resource")]))
             }),
@@ -62,14 +62,14 @@ pub(crate) fn all() -> Vec<Tool<Everything>> {
         tool(
             "test_error_handling",
             "Fails",
-            Handler::Now(|_, _, _| {
+            Handler::Sync(|_, _, _| {
                 Err(CallError::Failed("This tool intentionally returns an error for testing".into()))
             }),
         ),
         tool(
             "test_missing_capability",
             "Needs a client that can sample",
-            Handler::Now(|_, _, call| {
+            Handler::Sync(|_, _, call| {
                 call.require("sampling")?;
                 Ok(Output::text("The client can sample."))
             }),
@@ -95,7 +95,7 @@ fn logging(name: &'static str) -> Tool<Everything> {
     tool(
         name,
         "Logs three times while it works",
-        Handler::Later(|_, _, call| {
+        Handler::Async(|_, _, call| {
             Box::pin(async move {
                 for said in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
                     call.log(LogLevel::Info, "everything", &json!(said));
@@ -111,7 +111,7 @@ fn progress() -> Tool<Everything> {
     tool(
         "test_tool_with_progress",
         "Tells three times how far it is",
-        Handler::Later(|_, _, call| {
+        Handler::Async(|_, _, call| {
             Box::pin(async move {
                 for done in [0.0, 50.0, 100.0] {
                     call.progress(done, Some(100.0), &format!("{done} of 100"));
@@ -146,7 +146,7 @@ fn schema_2020_12() -> Tool<Everything> {
         "else": { "required": ["email"] },
         "additionalProperties": false,
     });
-    let call = Handler::Now(|_: &Everything, arguments: &signpost_mcp::Arguments, _: &signpost_mcp::Call<'_>| {
+    let call = Handler::Sync(|_: &Everything, arguments: &signpost_mcp::Arguments, _: &signpost_mcp::Call<'_>| {
         Ok(Output::text(format!("Called with {}", Value::Object(arguments.clone()))))
     });
     with_schema("json_schema_2020_12_tool", "Has a schema of many words", schema, call)
@@ -159,5 +159,5 @@ fn mirrored() -> Tool<Everything> {
         "properties": { "region": { "type": "string", "x-mcp-header": "Region" }, "query": { "type": "string" } },
         "required": ["region"],
     });
-    with_schema("test_custom_header", "Takes a region", schema, Handler::Now(|_, _, _| Ok(Output::text("There."))))
+    with_schema("test_custom_header", "Takes a region", schema, Handler::Sync(|_, _, _| Ok(Output::text("There."))))
 }

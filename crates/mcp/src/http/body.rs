@@ -32,8 +32,8 @@ pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
     read.ok().map(Collected::to_bytes)
 }
 
-/// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
-pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
+/// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], before `timeout`.
+pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, timeout: Duration) -> Result<Bytes, RpcFault> {
     // Such a client waits for 100 Continue before it sends the body.
     if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
         return Err(too_large());
@@ -53,8 +53,8 @@ pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Durat
     if let Some(read) = poll_immediate(reading.as_mut()).await {
         return read;
     }
-    tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {
-        let detail = format!("the body took longer than {} s; send it at once", within.as_secs_f32());
+    tokio::time::timeout(timeout, reading).await.unwrap_or_else(|_| {
+        let detail = format!("the body took longer than {} s; send it at once", timeout.as_secs_f32());
         Err(RpcFault::http(StatusCode::REQUEST_TIMEOUT, detail))
     })
 }

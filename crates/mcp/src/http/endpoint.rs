@@ -12,9 +12,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
 
-use super::gate::{Bucket, Gate, Permit, RetryAfter};
 use super::hosts::{HostVerdict, Hosts};
 use super::origins::{OriginVerdict, Origins};
+use super::rate_limiter::{Bucket, Permit, RateLimiter, RetryAfter};
 use super::relay::Relay;
 use super::sessions::Sessions;
 use super::{body, cors};
@@ -36,7 +36,7 @@ pub struct Http {
     /// The accepted `Host` names.
     pub hosts: Hosts,
     /// The rate limit, if any.
-    pub gate: Option<Arc<dyn Gate>>,
+    pub rate_limiter: Option<Arc<dyn RateLimiter>>,
     /// The sessions over SSE. A clone can count and end them.
     pub sessions: Sessions,
     /// The relay to sessions of other servers, if there are any.
@@ -54,7 +54,7 @@ impl Http {
         Self {
             origins: Origins::default(),
             hosts: Hosts::default(),
-            gate: None,
+            rate_limiter: None,
             sessions,
             relay: None,
             page: None,
@@ -65,11 +65,11 @@ impl Http {
 
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { origins, hosts, gate, sessions, relay, page, body_timeout } = self;
+        let Self { origins, hosts, rate_limiter, sessions, relay, page, body_timeout } = self;
         f.debug_struct("Http")
             .field("origins", origins)
             .field("hosts", hosts)
-            .field("gate", &gate.is_some())
+            .field("rate_limiter", &rate_limiter.is_some())
             .field("sessions", sessions)
             .field("relay", &relay.is_some())
             .field("page", &page.is_some())
@@ -86,20 +86,20 @@ pub(super) struct Endpoint<S> {
 
 /// Checks host and origin, and adds the CORS headers to the response.
 pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnce() -> Response) -> Response {
-    let origin = http.origins.judge(&parts.headers);
-    let mut response = match (http.hosts.judge(parts), origin) {
-        (HostVerdict::NotOne, _) => {
+    let origin = http.origins.check(&parts.headers);
+    let mut response = match (http.hosts.check(parts), origin) {
+        (HostVerdict::Invalid, _) => {
             let fault = RpcFault::http(StatusCode::BAD_REQUEST, "a request has exactly one Host header, with a host");
             refusal(&fault, RawValue::NULL)
         }
-        (HostVerdict::Foreign, _) => {
+        (HostVerdict::Forbidden, _) => {
             forbidden("the Host header names another server; use localhost, 127.0.0.1 or [::1]")
         }
-        (HostVerdict::Served, _) if parts.method == Method::OPTIONS => cors::preflight(origin),
-        (HostVerdict::Served, OriginVerdict::Refused) => {
+        (HostVerdict::Allowed, _) if parts.method == Method::OPTIONS => cors::preflight(origin),
+        (HostVerdict::Allowed, OriginVerdict::Forbidden) => {
             forbidden("the Origin header names a site that is not allowed to call this server")
         }
-        (HostVerdict::Served, OriginVerdict::Allowed(_) | OriginVerdict::Absent) => respond().await,
+        (HostVerdict::Allowed, OriginVerdict::Allowed(_) | OriginVerdict::Absent) => respond().await,
     };
     cors::share(&mut response, origin);
     response
@@ -127,8 +127,9 @@ impl<S> Endpoint<S> {
     }
 
     pub(super) async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<Permit, RpcFault> {
-        let Some(gate) = &self.http.gate else { return Ok(Permit::default()) };
-        gate.admit(bucket, parts)
+        let Some(rate_limiter) = &self.http.rate_limiter else { return Ok(Permit::default()) };
+        rate_limiter
+            .admit(bucket, parts)
             .await
             .map_err(|RetryAfter(wait)| RpcFault::too_many(wait, format!("try again in {} ms", wait.as_millis())))
     }

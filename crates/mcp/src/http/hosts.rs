@@ -27,27 +27,27 @@ pub enum Hosts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostVerdict {
     /// Accepted.
-    Served,
+    Allowed,
     /// Another host.
-    Foreign,
+    Forbidden,
     /// No header, several headers, or no valid host (RFC 9112, section 3.2).
-    NotOne,
+    Invalid,
 }
 
 impl Hosts {
-    pub(super) fn judge(&self, parts: &Parts) -> HostVerdict {
+    pub(super) fn check(&self, parts: &Parts) -> HostVerdict {
         let authority = match single_header(&parts.headers, &HOST) {
             Ok(Some(host)) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
             // HTTP/2 has the host in the request target instead.
             Ok(None) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
             Ok(None) | Err(DuplicateHeader) => None,
         };
-        let Some(authority) = authority else { return HostVerdict::NotOne };
+        let Some(authority) = authority else { return HostVerdict::Invalid };
         // The host in the request target takes precedence.
         let host = parts.uri.host().unwrap_or(authority.host());
         match self {
-            Self::Loopback { also } if !is_local(host, also) => HostVerdict::Foreign,
-            Self::Any | Self::Loopback { .. } => HostVerdict::Served,
+            Self::Loopback { also } if !is_local(host, also) => HostVerdict::Forbidden,
+            Self::Any | Self::Loopback { .. } => HostVerdict::Allowed,
         }
     }
 }

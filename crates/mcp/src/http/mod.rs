@@ -4,10 +4,10 @@ mod body;
 mod cors;
 mod endpoint;
 mod events;
-mod gate;
 mod hosts;
 mod origins;
 mod post;
+mod rate_limiter;
 mod relay;
 mod sessions;
 mod sse;
@@ -18,9 +18,9 @@ use axum::Router;
 use axum::routing::any;
 
 pub use endpoint::{Http, OpenPage};
-pub use gate::{Bucket, Gate, Permit, RetryAfter};
 pub use hosts::Hosts;
-pub use origins::{BadOrigin, Origins};
+pub use origins::{OriginParseError, Origins};
+pub use rate_limiter::{Bucket, Permit, RateLimiter, RetryAfter};
 pub use relay::{PostResult, PostToStream, Relay};
 pub use sessions::{SessionLimits, Sessions};
 

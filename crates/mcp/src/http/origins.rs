@@ -10,16 +10,16 @@ use crate::context::{DuplicateHeader, single_header};
 /// let origins = Origins::parse(["http://localhost:3000", "https://*.example.com"])?;
 /// assert!(origins.allow("https://chat.eu.example.com"));
 /// assert!(!origins.allow("https://example.com"));
-/// # Ok::<(), signpost_mcp::BadOrigin>(())
+/// # Ok::<(), signpost_mcp::OriginParseError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Origins(Vec<Rule>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rule {
-    Exactly(String),
+    Exact(String),
     /// All subdomains; the text starts with a dot.
-    Below(String),
+    Subdomains(String),
 }
 
 /// Error of parsing an origin or a pattern of origins.
@@ -28,7 +28,7 @@ enum Rule {
     "'{given}' is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
      https://*.example.com for everything below example.com"
 )]
-pub struct BadOrigin {
+pub struct OriginParseError {
     given: String,
     reason: &'static str,
 }
@@ -38,7 +38,7 @@ pub struct BadOrigin {
 pub(crate) enum OriginVerdict<'a> {
     Absent,
     Allowed(&'a HeaderValue),
-    Refused,
+    Forbidden,
 }
 
 impl Origins {
@@ -46,10 +46,10 @@ impl Origins {
     /// below example.com, https only, never example.com itself).
     ///
     /// # Errors
-    /// [`BadOrigin`] with the first invalid entry and the reason.
-    pub fn parse<'a>(list: impl IntoIterator<Item = &'a str>) -> Result<Self, BadOrigin> {
+    /// [`OriginParseError`] with the first invalid entry and the reason.
+    pub fn parse<'a>(list: impl IntoIterator<Item = &'a str>) -> Result<Self, OriginParseError> {
         list.into_iter()
-            .map(|text| Rule::parse(text).map_err(|reason| BadOrigin { given: text.to_owned(), reason }))
+            .map(|text| Rule::parse(text).map_err(|reason| OriginParseError { given: text.to_owned(), reason }))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -67,13 +67,13 @@ impl Origins {
         self.0.iter().any(|rule| rule.allows(origin))
     }
 
-    pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> OriginVerdict<'a> {
+    pub(crate) fn check<'a>(&self, headers: &'a HeaderMap) -> OriginVerdict<'a> {
         match single_header(headers, &ORIGIN) {
             Ok(None) => OriginVerdict::Absent,
             Ok(Some(origin)) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
                 OriginVerdict::Allowed(origin)
             }
-            Ok(Some(_)) | Err(DuplicateHeader) => OriginVerdict::Refused,
+            Ok(Some(_)) | Err(DuplicateHeader) => OriginVerdict::Forbidden,
         }
     }
 }
@@ -93,23 +93,23 @@ impl Rule {
             return Err("the port is not a number up to 65535");
         }
         match host.strip_prefix('*') {
-            None if host.contains('*') => Err("the star stands for whole labels, at the beginning only"),
-            None => Ok(Self::Exactly(without_default_port(text))),
+            None if host.contains('*') => Err("the star replaces whole labels, only at the beginning"),
+            None => Ok(Self::Exact(without_default_port(text))),
             Some(_) if scheme != "https" => Err("patterns are https only"),
             Some(domain) if !domain.starts_with('.') || domain.contains('*') => Err("the star is followed by a dot"),
             Some(domain) if domain[1..].split('.').count() < 2 || domain.split('.').skip(1).any(str::is_empty) => {
                 Err("a pattern needs a domain of two labels or more")
             }
             Some(domain) => {
-                Ok(Self::Below(without_default_port(format!("https://{domain}"))["https://".len()..].to_owned()))
+                Ok(Self::Subdomains(without_default_port(format!("https://{domain}"))["https://".len()..].to_owned()))
             }
         }
     }
 
     fn allows(&self, origin: &str) -> bool {
         match self {
-            Self::Exactly(allowed) => allowed == origin,
-            Self::Below(domain) => {
+            Self::Exact(allowed) => allowed == origin,
+            Self::Subdomains(domain) => {
                 let Some(host) = origin.strip_prefix("https://") else { return false };
                 host.strip_suffix(domain.as_str()).is_some_and(|labels| labels.split('.').all(is_label))
             }

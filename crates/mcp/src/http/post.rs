@@ -56,7 +56,7 @@ pub(super) async fn post<S: Send + Sync + 'static>(
         Err(response) => return response,
     };
     let posted = PostedMessage { body, headers_required, accepts_events: accepts_events(parts) };
-    if !endpoint.server.waits() {
+    if !endpoint.server.has_async_handlers() {
         let sent = Notifications::default();
         let done = posted.handle(endpoint, &parts.headers, &sent).await;
         return match sent.take() {

@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 /// The other servers behind this address. A client of the 2024-11-05 transport may post to any of them; the message
 /// must be forwarded to the server with the client's stream.
 ///
-/// Session names are those that clients see. A name is a secret that grants access to the session.
+/// Session names are the names that clients see. A name is a secret that grants access to the session.
 pub trait Relay: Send + Sync {
     /// Called once, with the function that handles a message for a stream of this server.
     fn start(&self, post: PostToStream);

@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use tokio::sync::mpsc::{OwnedPermit, Receiver, Sender, channel};
 
 use super::relay::Relay;
-use crate::agreed::Agreed;
+use crate::negotiated::NegotiatedState;
 use crate::response::RpcResponse;
 
 /// Limits of the sessions over SSE.
@@ -51,7 +51,7 @@ pub(super) struct SseSessionId([u8; 16]);
 
 pub(super) struct SseSession {
     pub(super) replies: Sender<Vec<u8>>,
-    agreed: Mutex<Agreed>,
+    negotiated: Mutex<NegotiatedState>,
 }
 
 /// The reading end of a session. Dropping it ends the session.
@@ -76,7 +76,7 @@ impl Sessions {
         self.table().sessions.len()
     }
 
-    /// Ends all streams and prevents new ones. Call it at shutdown, because streams never end by themselves.
+    /// Ends all streams and prevents new streams. Call it at shutdown, because streams never end by themselves.
     pub fn close(&self) {
         *self.table() = SessionTable { closed: true, sessions: HashMap::new() };
     }
@@ -91,7 +91,7 @@ impl Sessions {
         // An existing session with this ID must not be replaced.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
-        place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::default() }));
+        place.insert(Arc::new(SseSession { replies: sender, negotiated: Mutex::default() }));
         Some(OpenStream { id, sessions: self.clone(), replies, relay })
     }
 
@@ -123,14 +123,14 @@ impl SseSessionId {
 
 impl SseSession {
     /// Returns the negotiated state.
-    pub(super) fn agreed(&self) -> Agreed {
-        self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn negotiated(&self) -> NegotiatedState {
+        self.negotiated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Stores the negotiated values of a reply and sends its body, if any.
     pub(super) fn deliver(&self, mut response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        agreed.keep(&mut response);
+        let mut negotiated = self.negotiated.lock().unwrap_or_else(PoisonError::into_inner);
+        negotiated.update(&mut response);
         if let Some(body) = response.body {
             place.send(body);
         }

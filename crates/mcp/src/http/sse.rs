@@ -20,8 +20,8 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::endpoint::{Endpoint, guarded, not_allowed, refusal, request_id};
 use super::events::{KEEP_ALIVE_INTERVAL, UNBUFFERED, event};
-use super::gate::{Bucket, Permit};
 use super::post::post;
+use super::rate_limiter::{Bucket, Permit};
 use super::relay::PostResult;
 use super::sessions::{OpenStream, SseSession, SseSessionId};
 use crate::context::Context;
@@ -109,11 +109,11 @@ pub(super) fn post_to_stream<S: Send + Sync + 'static>(
         Err(TrySendError::Closed(_)) => return PostResult::Unknown,
     };
     let endpoint = Arc::clone(endpoint);
-    let agreed = session.agreed();
+    let negotiated = session.negotiated();
     let request_id = request_id.map(ToOwned::to_owned);
     let mut pending = PendingResponse::new(|notifications| async move {
         let request_id = request_id.as_deref();
-        let context = Context { request_id, notifications: Some(&notifications), ..agreed.context() };
+        let context = Context { request_id, notifications: Some(&notifications), ..negotiated.context() };
         endpoint.server.handle(&endpoint.state, &context, &body).await
     });
     // Most responses are ready immediately, and a negotiated revision must apply to the next message.

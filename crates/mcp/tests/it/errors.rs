@@ -225,7 +225,7 @@ fn initialize(revision: Revision) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{{"protocolVersion":"{revision}"}}}}"#)
 }
 
-/// Returns the revision to negotiate first. `None` for one without `initialize`, which each request names.
+/// Returns the revision to negotiate first. `None` for a revision without `initialize`, which each request names.
 fn initial_revision(revision: Option<Revision>) -> Option<Revision> {
     revision.filter(|revision| !revision.is_stateless())
 }

@@ -3,7 +3,7 @@
 use axum::Router;
 use serde_json::{Map, Value, json};
 use signpost_mcp::{
-    Annotations, Contents, Context, Handler, Info, Output, Resource, Revision, Server, Tool, router, serve_stdio,
+    Annotations, Contents, Context, Handler, Output, Resource, Revision, Server, ServerInfo, Tool, router, serve_stdio,
 };
 
 use crate::fixture::{META, Stream, http, post, send};
@@ -17,7 +17,7 @@ fn members(value: Value) -> Map<String, Value> {
 
 /// Creates a server with a tool that returns the client's settings of the extension.
 fn server() -> Server<()> {
-    Server::new(Info::default())
+    Server::new(ServerInfo::default())
         .extension(NAME, members(json!({ "sizes": [1] })))
         .tool(Tool {
             name: "settings",
@@ -28,7 +28,7 @@ fn server() -> Server<()> {
             annotations: Annotations::LOOKUP,
             icons: Vec::new(),
             meta: members(json!({ "card": { "uri": URI } })),
-            call: Handler::Now(|(), _, call| Ok(Output::text(json!(call.extension(NAME)).to_string()))),
+            call: Handler::Sync(|(), _, call| Ok(Output::text(json!(call.extension(NAME)).to_string()))),
         })
         .resource(Resource {
             uri: URI,
@@ -39,7 +39,7 @@ fn server() -> Server<()> {
             icons: Vec::new(),
             meta: members(json!({ "card": { "border": true } })),
             completions: Vec::new(),
-            read: Handler::Now(|(), _, _| Ok(Contents::Text("One".into()))),
+            read: Handler::Sync(|(), _, _| Ok(Contents::Text("One".into()))),
         })
 }
 

@@ -10,7 +10,7 @@ use axum::{Router, body};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use signpost_mcp::{
-    Annotations, Arguments, Call, CallError, Context, Handler, Http, Info, Origins, Output, RpcResponse, Server,
+    Annotations, Arguments, Call, CallError, Context, Handler, Http, Origins, Output, RpcResponse, Server, ServerInfo,
     SessionLimits, Sessions, Tool, router,
 };
 use tower::ServiceExt;
@@ -22,13 +22,13 @@ pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"202
 pub(crate) struct Start(pub(crate) i64);
 
 pub(crate) fn server() -> Server<Start> {
-    let info = Info {
+    let info = ServerInfo {
         name: "fixture".into(),
         title: "Fixture".into(),
         version: "1.2.3".into(),
         website_url: Some("https://example.com".into()),
         instructions: Some("Add first.".into()),
-        ..Info::default()
+        ..ServerInfo::default()
     };
     Server::new(info)
         .tool(tool("add", add))
@@ -64,13 +64,13 @@ fn tool(
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: serde_json::Map::new(),
-        call: Handler::Now(call),
+        call: Handler::Sync(call),
     }
 }
 
 fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Output, CallError> {
     let n = arguments.get("n").and_then(Value::as_i64);
-    let n = n.ok_or_else(|| CallError::BadArgument(r#"n must be an integer; for example {"n":1}"#.into()))?;
+    let n = n.ok_or_else(|| CallError::InvalidArgument(r#"n must be an integer; for example {"n":1}"#.into()))?;
     Output::structured(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
 }
 

@@ -88,7 +88,7 @@ fn mutations_of_the_corpus_are_answered() {
 #[ignore = "it takes a minute: make fuzz"]
 fn a_minute_of_mutations_is_answered() {
     let (corpus, mut random) = (corpus(), Random(seed()));
-    // One of the tools panics, which is a normal internal error here: the hook would print it thousands of times.
+    // A tool panics, a normal internal error here: the hook would print it thousands of times.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let (begun, mut count) = (Instant::now(), 0_u64);

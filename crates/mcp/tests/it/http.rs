@@ -180,7 +180,7 @@ impl io::Write for Log {
 async fn only_internal_errors_are_logged_with_cause() {
     let log = Log::default();
     let (writer, this) = (log.clone(), thread::current().id());
-    // For all threads: without a global subscriber, the first event of another thread could disable the events of this
+    // The subscriber is global, because otherwise the first event of another thread could disable the events of this
     // thread.
     let writer = move || if thread::current().id() == this { writer.clone() } else { Log::default() };
     tracing_subscriber::fmt().with_ansi(false).with_writer(writer).init();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use signpost_mcp::{Annotations, CallError, Context, Handler, Headers, Info, Revision, Server, Structured, Tool};
+use signpost_mcp::{Annotations, CallError, Context, Handler, Headers, Revision, Server, ServerInfo, Structured, Tool};
 
 use crate::fixture::{META, answered, app, post, send, sent, server};
 
@@ -248,7 +248,7 @@ fn duplicate_tool_name_is_rejected() {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: serde_json::Map::new(),
-        call: Handler::Now(|_, _, _| unreachable!()),
+        call: Handler::Sync(|_, _, _| unreachable!()),
     };
-    drop(Server::new(Info::default()).tool(tool()).tool(tool()));
+    drop(Server::new(ServerInfo::default()).tool(tool()).tool(tool()));
 }

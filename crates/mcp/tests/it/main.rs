@@ -4,7 +4,6 @@ mod errors;
 mod extensions;
 mod fixture;
 mod fuzz;
-mod gate;
 mod http;
 mod lifecycle;
 #[path = "../../../../tests/mutations.rs"]
@@ -12,6 +11,7 @@ mod mutations;
 mod notebook;
 mod origins;
 mod properties;
+mod rate_limiter;
 mod resources;
 mod sse;
 mod stdio;

@@ -4,8 +4,8 @@ use axum::Router;
 use futures_util::FutureExt;
 use serde_json::{Map, Value, json};
 use signpost_mcp::{
-    Annotations, CallError, Completion, Contents, Context, Handler, Info, InputRequired, LogLevel, Output, Prompt,
-    PromptArgument, PromptMessage, Resource, Revision, Server, Texts, Tool, router,
+    Annotations, CallError, Completion, Contents, Context, Handler, InputRequired, LogLevel, Output, Prompt,
+    PromptArgument, PromptMessage, Resource, Revision, Server, ServerInfo, StringMap, Tool, router,
 };
 use tokio::sync::Notify;
 
@@ -18,13 +18,13 @@ pub(crate) struct Notebook {
 }
 
 pub(crate) fn server() -> Server<Notebook> {
-    Server::new(Info { name: "notebook".into(), ..Info::default() })
+    Server::new(ServerInfo { name: "notebook".into(), ..ServerInfo::default() })
         .logs()
-        .resource(resource("notes://welcome", Handler::Now(|_, _, _| Ok(Contents::Text("Hello".into())))))
-        .resource(resource("notes://picture", Handler::Now(|_, _, _| Ok(Contents::Blob(vec![1, 2, 3])))))
+        .resource(resource("notes://welcome", Handler::Sync(|_, _, _| Ok(Contents::Text("Hello".into())))))
+        .resource(resource("notes://picture", Handler::Sync(|_, _, _| Ok(Contents::Blob(vec![1, 2, 3])))))
         .resource(Resource {
             completions: vec![("folder", folders)],
-            ..resource("notes://{folder}/{note}.md", Handler::Now(|_, variables, _| note(variables)))
+            ..resource("notes://{folder}/{note}.md", Handler::Sync(|_, variables, _| note(variables)))
         })
         .prompt(Prompt {
             name: "summarise",
@@ -32,7 +32,7 @@ pub(crate) fn server() -> Server<Notebook> {
             description: "Summarises a folder.",
             arguments: vec![argument("folder", true), argument("style", false)],
             icons: Vec::new(),
-            get: Handler::Now(|_, arguments, _| match &*arguments["folder"] {
+            get: Handler::Sync(|_, arguments, _| match &*arguments["folder"] {
                 "secret" => Err(CallError::Failed("the folder is locked".into())),
                 folder => Ok(vec![PromptMessage::user(format!("Summarise {folder}"))]),
             }),
@@ -40,7 +40,7 @@ pub(crate) fn server() -> Server<Notebook> {
         .tool(tool(
             "wait",
             &json!({}),
-            Handler::Later(|notebook: &Notebook, _, call| {
+            Handler::Async(|notebook: &Notebook, _, call| {
                 async move {
                     call.progress(1.0, Some(2.0), "begun");
                     notebook.go_on.notified().await;
@@ -55,19 +55,21 @@ pub(crate) fn server() -> Server<Notebook> {
         .tool(tool(
             "ask",
             &json!({}),
-            Handler::Now(|_, _, call| match call.input("name") {
+            Handler::Sync(|_, _, call| match call.input("name") {
                 Some(answer) => Ok(Output::text(format!("{} {:?}", answer["content"]["name"], call.state()))),
                 None => Err(CallError::InputRequired(
-                    InputRequired::new().ask("name", "elicitation/create", &json!({ "message": "Who?" })).state("s"),
+                    InputRequired::new()
+                        .request("name", "elicitation/create", &json!({ "message": "Who?" }))
+                        .state("s"),
                 )),
             }),
         ))
-        .tool(tool("boom", &json!({}), Handler::Later(|_, _, _| async { panic!("in the middle") }.boxed())))
+        .tool(tool("boom", &json!({}), Handler::Async(|_, _, _| async { panic!("in the middle") }.boxed())))
         .tool(tool(
             "route",
             &json!({ "region": { "type": "string", "x-mcp-header": "Region" },
                     "deep": { "type": "object", "properties": { "n": { "type": "integer", "x-mcp-header": "N" } } } }),
-            Handler::Now(|_, _, _| Ok(Output::text("routed"))),
+            Handler::Sync(|_, _, _| Ok(Output::text("routed"))),
         ))
 }
 
@@ -89,7 +91,7 @@ pub(crate) fn tool(
     }
 }
 
-fn resource(uri: &'static str, read: Handler<Notebook, Texts, Contents>) -> Resource<Notebook> {
+fn resource(uri: &'static str, read: Handler<Notebook, StringMap, Contents>) -> Resource<Notebook> {
     let (name, title, description, mime_type) = (uri, uri, uri, "text/plain");
     Resource {
         uri,
@@ -109,14 +111,14 @@ fn argument(name: &'static str, required: bool) -> PromptArgument<Notebook> {
     PromptArgument { name, title: name, description: name, required, complete }
 }
 
-fn folders(_: &Notebook, typed: &str, known: &Texts) -> Completion {
+fn folders(_: &Notebook, typed: &str, known: &StringMap) -> Completion {
     if known.contains_key("note") {
         return ["inbox"].into_iter().collect();
     }
     (0..250).map(|n| format!("folder{n}")).filter(|folder| folder.starts_with(typed)).collect()
 }
 
-fn note(variables: &Texts) -> Result<Contents, CallError> {
+fn note(variables: &StringMap) -> Result<Contents, CallError> {
     match &*variables["note"] {
         "lost" => Err(CallError::Failed("it was lost".into())),
         note => Ok(Contents::Text(format!("{} in {}", note, variables["folder"]))),

@@ -71,7 +71,7 @@ fn invalid_origin_is_rejected_with_a_reason() {
         ("http://localhost:", "the port is not a number"),
         ("http://*.example.com", "patterns are https only"),
         ("https://*example.com", "the star is followed by a dot"),
-        ("https://a.*.example.com", "the star stands for whole labels"),
+        ("https://a.*.example.com", "the star replaces whole labels"),
         ("https://*.*.example.com", "the star is followed by a dot"),
         ("https://*", "the star is followed by a dot"),
         ("https://*.com", "a domain of two labels or more"),

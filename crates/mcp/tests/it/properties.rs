@@ -23,7 +23,7 @@ struct Problem {
     message: String,
 }
 
-/// Checks that a reply is one line with either a result or an error, and has the matching status.
+/// Checks that a reply is a single line with either a result or an error, and has the matching status.
 pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     let Some(body) = &reply.body else {
         prop_assert_eq!(reply.status, 202);

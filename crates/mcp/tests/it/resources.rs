@@ -120,7 +120,7 @@ fn long_list_is_paginated() {
         for name in ["a", "b", "c"] {
             let revisions = OLD..=OLD;
             server =
-                server.method(Method { name, revisions, call: Handler::Now(|_, _, _| Ok(json!({ "own": true }))) });
+                server.method(Method { name, revisions, call: Handler::Sync(|_, _, _| Ok(json!({ "own": true }))) });
         }
         server
     };

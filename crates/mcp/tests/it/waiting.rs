@@ -89,8 +89,8 @@ async fn call_is_cancelled_with_its_client() {
 
 /// Creates a server with a shared state for the test.
 fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
-    use signpost_mcp::{Annotations, Handler, Info, Output, Server, Tool};
-    Server::new(Info::default()).tool(Tool {
+    use signpost_mcp::{Annotations, Handler, Output, Server, ServerInfo, Tool};
+    Server::new(ServerInfo::default()).tool(Tool {
         name: "wait",
         title: "",
         description: "",
@@ -99,7 +99,7 @@ fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: serde_json::Map::new(),
-        call: Handler::Later(|notebook: &Arc<Notebook>, _, call| {
+        call: Handler::Async(|notebook: &Arc<Notebook>, _, call| {
             async move {
                 call.progress(1.0, None, "");
                 notebook.go_on.notified().await;
@@ -234,7 +234,7 @@ fn unread_notifications_are_bounded() {
             log_level: Some(LogLevel::Debug),
             ..Context::session(Revision::V2025_06_18)
         };
-        server.handle(&state, &context, wait("{}").as_bytes()).now_or_never().expect("it need not wait");
+        server.handle(&state, &context, wait("{}").as_bytes()).now_or_never().expect("no await");
     }
     assert_eq!(std::iter::from_fn(|| notifications.take()).count(), 1000);
 }

@@ -11,18 +11,18 @@ use crate::clients::ClientSettings;
 
 /// The user who is signed in at the issuer in the browser that sent the request.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SignedInVisitor {
     pub user_id: UserId,
     pub authenticated_at: Timestamp,
     /// Whether the user logged in for this request.
-    pub came_for_this: bool,
+    pub logged_in_for_request: bool,
     /// Whether the client admits the user.
     pub is_admitted: bool,
     /// The scopes of an earlier consent.
-    pub agreed: Option<OpenidScopes>,
+    pub consented_scopes: Option<OpenidScopes>,
     /// Whether the user consented to this request just now.
-    pub agrees: bool,
+    pub consents: bool,
 }
 
 /// The decision on a request.
@@ -31,9 +31,9 @@ pub enum Decision {
     /// Report this error to the client.
     Refuse(AuthorizationError),
     /// Let the user log in or create an account first.
-    LogIn(Mode),
+    LoginRequired(Mode),
     /// Ask the user for consent.
-    AskConsent,
+    ConsentRequired,
     /// Issue an authorization code.
     Grant,
 }
@@ -50,30 +50,33 @@ pub fn decide(
     let Some(visitor) = visitor.filter(|visitor| !must_log_in(request, visitor, hinted, now)) else {
         return match request.prompt {
             PromptMode::None => {
-                refuse(AuthorizationErrorCode::LoginRequired, "nobody is signed in as this request wants it")
+                refuse(AuthorizationErrorCode::LoginRequired, "no login session satisfies this request")
             }
-            PromptMode::Interactive(options) if options.account => Decision::LogIn(Mode::Register),
-            PromptMode::Interactive(_) => Decision::LogIn(Mode::Login),
+            PromptMode::Interactive(options) if options.account => Decision::LoginRequired(Mode::Register),
+            PromptMode::Interactive(_) => Decision::LoginRequired(Mode::Login),
         };
     };
     if hinted.is_some_and(|hinted| *hinted != visitor.user_id) {
-        return refuse(AuthorizationErrorCode::LoginRequired, "somebody else logged in than the id_token_hint names");
+        return refuse(AuthorizationErrorCode::LoginRequired, "the user differs from the one in id_token_hint");
     }
     if !visitor.is_admitted {
         return refuse(AuthorizationErrorCode::AccessDenied, "this client does not admit the user who logged in");
     }
-    let has_agreed = visitor.agreed.is_some_and(|agreed| agreed.contain_all(request.scopes));
+    let has_consented =
+        visitor.consented_scopes.is_some_and(|consented_scopes| consented_scopes.contain_all(request.scopes));
     let is_asked_anyway = matches!(request.prompt, PromptMode::Interactive(options) if options.consent);
-    let needs_none = !is_asked_anyway && (client.asks_nobody() || has_agreed);
+    let needs_none = !is_asked_anyway && (client.skips_consent() || has_consented);
     match request.prompt {
-        _ if visitor.agrees || needs_none => Decision::Grant,
-        PromptMode::None => refuse(AuthorizationErrorCode::ConsentRequired, "the user has not yet agreed to this"),
-        PromptMode::Interactive(_) => Decision::AskConsent,
+        _ if visitor.consents || needs_none => Decision::Grant,
+        PromptMode::None => {
+            refuse(AuthorizationErrorCode::ConsentRequired, "the user has not yet consented_scopes to this")
+        }
+        PromptMode::Interactive(_) => Decision::ConsentRequired,
     }
 }
 
-/// Returns true if the user must log in although they are signed in. A user who logged in for this request need not do
-/// so again, unless the consent page was open for so long that the login is too old for the request.
+/// Returns true if the user must log in although they are signed in. A user who logged in for this request does not
+/// have to do so again, unless the consent page was open for so long that the login is too old for the request.
 fn must_log_in(
     request: &ValidatedAuthorizationRequest,
     visitor: &SignedInVisitor,
@@ -81,7 +84,7 @@ fn must_log_in(
     now: Timestamp,
 ) -> bool {
     let since = now.duration_since(visitor.authenticated_at);
-    if visitor.came_for_this {
+    if visitor.logged_in_for_request {
         return request.max_age.is_some_and(|max_age| !max_age.is_zero() && since > max_age);
     }
     let is_old = request.max_age.is_some_and(|max_age| max_age.is_zero() || since > max_age);
@@ -121,10 +124,10 @@ mod tests {
         SignedInVisitor {
             user_id: user(1),
             authenticated_at: LOGIN,
-            came_for_this: false,
+            logged_in_for_request: false,
             is_admitted: true,
-            agreed: Some(OpenidScopes::of_request("openid email")),
-            agrees: false,
+            consented_scopes: Some(OpenidScopes::parse("openid email")),
+            consents: false,
         }
     }
 
@@ -132,8 +135,8 @@ mod tests {
     fn word(more: &str, visitor: Option<&SignedInVisitor>, hinted: Option<&UserId>) -> &'static str {
         match decide(&request(more), &test_client(), visitor, hinted, LOGIN + MINUTE) {
             Decision::Refuse(refusal) => refusal.code.as_str(),
-            Decision::LogIn(asked) => asked.as_str(),
-            Decision::AskConsent => "consent",
+            Decision::LoginRequired(asked) => asked.as_str(),
+            Decision::ConsentRequired => "consent",
             Decision::Grant => "code",
         }
     }
@@ -156,7 +159,7 @@ mod tests {
 
     #[test]
     fn new_login_is_required_once() {
-        let came = SignedInVisitor { came_for_this: true, ..visitor() };
+        let returned = SignedInVisitor { logged_in_for_request: true, ..visitor() };
         for (more, decision) in [
             ("prompt=login", "login"),
             ("prompt=select_account", "login"),
@@ -168,23 +171,23 @@ mod tests {
         ] {
             assert_eq!(word(more, Some(&visitor()), None), decision, "{more}");
             let again = if more == "max_age=59" { "login" } else { "code" };
-            assert_eq!(word(more, Some(&came), None), again, "{more}");
+            assert_eq!(word(more, Some(&returned), None), again, "{more}");
         }
         assert_eq!(word("max_age=59&prompt=none", Some(&visitor()), None), "login_required");
     }
 
     #[test]
     fn id_token_hint_of_another_user_is_honored() {
-        let came = SignedInVisitor { came_for_this: true, ..visitor() };
+        let returned = SignedInVisitor { logged_in_for_request: true, ..visitor() };
         assert_eq!(word("", Some(&visitor()), Some(&user(2))), "login");
         assert_eq!(word("prompt=none", Some(&visitor()), Some(&user(2))), "login_required");
-        assert_eq!(word("", Some(&came), Some(&user(2))), "login_required");
+        assert_eq!(word("", Some(&returned), Some(&user(2))), "login_required");
         assert_eq!(word("", None, Some(&user(2))), "login");
     }
 
     #[test]
     fn unadmitted_user_gets_no_code() {
-        let out = SignedInVisitor { is_admitted: false, agrees: true, came_for_this: true, ..visitor() };
+        let out = SignedInVisitor { is_admitted: false, consents: true, logged_in_for_request: true, ..visitor() };
         for more in ["", "prompt=none", "prompt=consent"] {
             assert_eq!(word(more, Some(&out), None), "access_denied", "{more}");
         }
@@ -192,23 +195,23 @@ mod tests {
 
     #[test]
     fn missing_scopes_require_consent() {
-        let (none, less) = (None, Some(OpenidScopes::of_request("openid")));
-        for agreed in [none, less] {
-            let visitor = SignedInVisitor { agreed, ..visitor() };
+        let (none, less) = (None, Some(OpenidScopes::parse("openid")));
+        for consented_scopes in [none, less] {
+            let visitor = SignedInVisitor { consented_scopes, ..visitor() };
             assert_eq!(word("", Some(&visitor), None), "consent");
             assert_eq!(word("prompt=none", Some(&visitor), None), "consent_required");
-            assert_eq!(word("", Some(&SignedInVisitor { agrees: true, ..visitor }), None), "code");
+            assert_eq!(word("", Some(&SignedInVisitor { consents: true, ..visitor }), None), "code");
         }
         assert_eq!(word("prompt=consent", Some(&visitor()), None), "consent");
-        assert_eq!(word("prompt=consent", Some(&SignedInVisitor { agrees: true, ..visitor() }), None), "code");
+        assert_eq!(word("prompt=consent", Some(&SignedInVisitor { consents: true, ..visitor() }), None), "code");
     }
 
     #[test]
     fn trusted_client_skips_consent() {
         let trusted = ClientSettings { is_trusted: true, ..test_client() };
-        let visitor = SignedInVisitor { agreed: None, ..visitor() };
+        let visitor = SignedInVisitor { consented_scopes: None, ..visitor() };
         let decided = |more: &str| decide(&request(more), &trusted, Some(&visitor), None, LOGIN);
         assert_eq!((decided(""), decided("prompt=none")), (Decision::Grant, Decision::Grant));
-        assert_eq!(decided("prompt=consent"), Decision::AskConsent);
+        assert_eq!(decided("prompt=consent"), Decision::ConsentRequired);
     }
 }

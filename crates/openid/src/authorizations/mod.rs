@@ -1,5 +1,4 @@
-//! Authorization requests: their parameters, the decision on them, and those that are pending until the user has logged
-//! in or consented.
+//! Authorization requests: their parameters, the decision on them, and their state while the user logs in or consents.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::error::{AuthorizationError, AuthorizationErrorCode};
 use super::parameters::Parameters;
-use crate::claims::{COMMAS, OpenidScope, OpenidScopes, has_commas};
+use crate::claims::{COMMA_SEPARATED_SCOPES, OpenidScope, OpenidScopes, has_commas};
 use crate::clients::ClientSettings;
 use crate::pkce::CodeChallenge;
 
@@ -40,7 +40,8 @@ pub enum PromptMode {
 /// The pages that are shown even if they are not needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PromptOptions {
-    /// `login`, or `select_account`, because a browser has one account at an issuer: the login page.
+    /// `login` or `select_account`: the login page. To select another account is to log in again, because a browser has
+    /// a single account at an issuer.
     pub login: bool,
     /// `consent`: the consent page.
     pub consent: bool,
@@ -61,9 +62,10 @@ impl ValidatedAuthorizationRequest {
         }
         check_kind(given)?;
         let scope = given.text("scope").unwrap_or_default();
-        let scopes = OpenidScopes::of_request(scope);
+        let scopes = OpenidScopes::parse(scope);
         if !scopes.contains(OpenidScope::Openid) {
-            let description = if has_commas(scope) { COMMAS } else { "the scope must contain 'openid'" };
+            let description =
+                if has_commas(scope) { COMMA_SEPARATED_SCOPES } else { "the scope must contain 'openid'" };
             return Err(AuthorizationErrorCode::InvalidScope.with_description(description));
         }
         let max_age = given.text("max_age").map(read_seconds).transpose()?;
@@ -152,7 +154,7 @@ impl PromptMode {
         for word in words.split(' ').filter(|word| !word.is_empty()) {
             match word {
                 "none" if words == "none" => return Ok(Self::None),
-                "none" => return Err(code.with_description("prompt must not contain 'none' beside anything else")),
+                "none" => return Err(code.with_description("prompt must not contain 'none' and another value")),
                 "login" | "select_account" => options.login = true,
                 "consent" => options.consent = true,
                 "create" => options.account = true,
@@ -190,7 +192,7 @@ mod tests {
              &unheard_of=1&display=popup&acr_values=x&claims=%7B%7D&login_hint=ann&response_mode=query"
         );
         let request = read(&query).unwrap();
-        assert_eq!(request.scopes, OpenidScopes::of_request("openid email"));
+        assert_eq!(request.scopes, OpenidScopes::parse("openid email"));
         assert_eq!((request.nonce.as_deref(), request.max_age), (Some("n"), Some(SignedDuration::ZERO)));
         assert!(request.code_challenge.is_some());
         let wanted = PromptOptions { login: true, consent: true, account: false };
@@ -242,7 +244,7 @@ mod tests {
             read.err().map(|refusal| (refusal.code.as_str(), refusal.description))
         };
         for scope in ["openid,profile", "openid,", "profile,openid email"] {
-            assert_eq!(description(scope), Some(("invalid_scope", COMMAS)), "{scope}");
+            assert_eq!(description(scope), Some(("invalid_scope", COMMA_SEPARATED_SCOPES)), "{scope}");
         }
         assert_eq!(description("profile"), Some(("invalid_scope", "the scope must contain 'openid'")));
         // Unknown scopes may contain commas.

@@ -3,14 +3,14 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use signpost_login::ids::SessionId;
-use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step};
+use signpost_store::{Statement, Store, Stored, WriteError, params, sql};
 
 use super::{MAX_WAIT, PendingAuthorization};
 use crate::ids::AuthorizationId;
 
-const OF_ID: &str = sql!(PendingAuthorization::SELECT, " WHERE id = $1");
-const OF_SESSION: &str = sql!(PendingAuthorization::SELECT, " WHERE session_id = $1");
-const END: &str = "DELETE FROM openid_authorizations WHERE id = $1";
+const FIND_BY_ID: &str = sql!(PendingAuthorization::SELECT, " WHERE id = $1");
+const FIND_BY_SESSION: &str = sql!(PendingAuthorization::SELECT, " WHERE session_id = $1");
+const DELETE: &str = "DELETE FROM openid_authorizations WHERE id = $1";
 /// IDs start with the time.
 const SWEEP: &str = "
     DELETE FROM openid_authorizations WHERE id IN (
@@ -20,44 +20,44 @@ const SWEEP: &str = "
 /// Inserts a pending authorization.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn insert(store: &Store, pending: PendingAuthorization) -> Result<()> {
-    store.write([insert_step(pending)]).await?;
+    store.write([insert_statement(pending)]).await?;
     Ok(())
 }
 
-/// Returns the step that inserts a pending authorization.
+/// Returns the statement that inserts a pending authorization.
 #[must_use]
-pub fn insert_step(pending: PendingAuthorization) -> Step {
-    step(PendingAuthorization::INSERT, pending.params())
+pub fn insert_statement(pending: PendingAuthorization) -> Statement {
+    Statement::new(PendingAuthorization::INSERT, pending.params())
 }
 
 /// Returns the pending authorization with this ID.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find(store: &Store, id: &AuthorizationId) -> Result<Option<PendingAuthorization>> {
-    store.read_by_index(OF_ID, params![id]).await?.map(PendingAuthorization::from_row).transpose()
+    store.read_by_index(FIND_BY_ID, params![id]).await?.map(PendingAuthorization::from_row).transpose()
 }
 
 /// Returns the pending authorization of this login session.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Option<PendingAuthorization>> {
-    store.read_by_index(OF_SESSION, params![session]).await?.map(PendingAuthorization::from_row).transpose()
+    store.read_by_index(FIND_BY_SESSION, params![session]).await?.map(PendingAuthorization::from_row).transpose()
 }
 
-/// Returns the step that ends a pending authorization. It refuses the write if another response ended it before.
+/// Returns the statement that ends a pending authorization. It refuses the write if another response ended it before.
 #[must_use]
-pub fn end_step(id: &AuthorizationId) -> Step {
-    must(END, params![id])
+pub fn end_statement(id: &AuthorizationId) -> Statement {
+    Statement::expect_row(DELETE, params![id])
 }
 
-/// Returns the step that ends a pending authorization, unless it has ended before.
+/// Returns the statement that ends a pending authorization, unless it has ended before.
 #[must_use]
-pub fn discard_step(id: &AuthorizationId) -> Step {
-    step(END, params![id])
+pub fn discard_statement(id: &AuthorizationId) -> Statement {
+    Statement::new(DELETE, params![id])
 }
 
 /// Ends a pending authorization.
@@ -65,11 +65,11 @@ pub fn discard_step(id: &AuthorizationId) -> Step {
 /// # Errors
 /// [`WriteError::Conflict`] if it has ended before.
 pub async fn end(store: &Store, id: &AuthorizationId) -> Result<(), WriteError> {
-    store.commit([end_step(id)]).await
+    store.commit([end_statement(id)]).await
 }
 
-/// Returns the step that deletes up to a thousand expired authorizations.
+/// Returns the statement that deletes up to a thousand expired authorizations.
 #[must_use]
-pub fn sweep_step(now: Timestamp) -> Step {
-    step(SWEEP, params![&AuthorizationId::new(now - MAX_WAIT, [0; 16])])
+pub fn sweep_statement(now: Timestamp) -> Statement {
+    Statement::new(SWEEP, params![&AuthorizationId::new(now - MAX_WAIT, [0; 16])])
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use signpost_login::domains::LoginMethod;
 use signpost_login::ids::BrowserSessionId;
 
-use super::proof_words::{acr, amr};
+use super::authentication_context::{acr, amr};
 use super::user_claims::UserClaims;
 use crate::ids::ClientId;
 
@@ -36,7 +36,7 @@ pub struct IdToken {
 
 /// The login that an ID token describes.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct LoginFacts {
     pub client_id: ClientId,
     pub authenticated_at: Timestamp,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use signpost_store::column::ColumnType;
-use signpost_store::{Kind, Value};
+use signpost_store::{ColumnKind, Value};
 
 /// A known scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,8 @@ pub enum OpenidScope {
 }
 
 /// The error description for scopes that are separated by commas.
-pub const COMMAS: &str = "scope has commas between its values; send them with spaces, such as 'openid profile'";
+pub const COMMA_SEPARATED_SCOPES: &str =
+    "scope has commas between its values; send them with spaces, such as 'openid profile'";
 
 /// Returns true if a text has commas between scopes, including a known scope (RFC 6749, 3.3: scopes are delimited by
 /// spaces).
@@ -59,7 +60,7 @@ impl OpenidScope {
 impl OpenidScopes {
     /// Parses the scopes of a request. Unknown scopes are ignored (`OpenID` Connect Core, 3.1.2.1).
     #[must_use]
-    pub fn of_request(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         text.split(' ').filter_map(OpenidScope::parse).collect()
     }
 
@@ -93,7 +94,7 @@ impl OpenidScopes {
     }
 
     fn from_stored(text: &str) -> Result<Self> {
-        let scopes = Self::of_request(text);
+        let scopes = Self::parse(text);
         (scopes.to_words() == text).then_some(scopes).context("are no scopes")
     }
 }
@@ -111,7 +112,7 @@ impl From<OpenidScopes> for Value {
 }
 
 impl ColumnType for OpenidScopes {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn from_value(value: Value) -> Result<Self> {
         Self::from_stored(&String::from_value(value)?)
@@ -134,21 +135,21 @@ mod tests {
             ("  openid  ", "openid"),
             ("openid\temail", ""),
         ] {
-            assert_eq!(OpenidScopes::of_request(asked).to_words(), given, "{asked}");
+            assert_eq!(OpenidScopes::parse(asked).to_words(), given, "{asked}");
         }
     }
 
     #[test]
     fn scopes_are_compared_as_sets() {
-        let [few, many] = ["openid email", "openid profile email"].map(OpenidScopes::of_request);
+        let [few, many] = ["openid email", "openid profile email"].map(OpenidScopes::parse);
         assert!(many.contain_all(few) && !few.contain_all(many) && few.contain_all(few));
-        assert_eq!(few.with(OpenidScopes::of_request("profile")), many);
+        assert_eq!(few.with(OpenidScopes::parse("profile")), many);
         assert!(few.contains(OpenidScope::Email) && !few.contains(OpenidScope::Profile));
     }
 
     #[test]
     fn stored_scopes_round_trip() {
-        assert_eq!(OpenidScopes::from_stored("openid email").unwrap(), OpenidScopes::of_request("email openid"));
+        assert_eq!(OpenidScopes::from_stored("openid email").unwrap(), OpenidScopes::parse("email openid"));
         for text in ["email openid", "openid x", " openid"] {
             assert!(OpenidScopes::from_stored(text).is_err(), "{text}");
         }

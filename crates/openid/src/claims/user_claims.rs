@@ -13,13 +13,13 @@ use crate::clients::EmailClaim;
 #[expect(missing_docs, reason = "the names are those of OpenID Connect Core, 5.1")]
 pub struct UserClaims {
     pub sub: UserId,
-    /// The name set by the operator or the integrator, or else the petname.
+    /// The name set by the operator or the integrator, or else the username.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The petname, which is unique in the domain and never reused.
+    /// The username, which is unique in the domain and never reused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_username: Option<String>,
-    /// The petname, for applications that read this claim.
+    /// The username, for applications that read this claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,10 +45,10 @@ impl UserClaims {
             email_verified: None,
         };
         if scopes.contains(OpenidScope::Profile) {
-            let petname = user.petname.as_str();
-            claims.name = Some(user.name.as_ref().map_or(petname, |name| name.as_str()).to_owned());
-            claims.preferred_username = Some(petname.to_owned());
-            claims.nickname = Some(petname.to_owned());
+            let username = user.petname.as_str();
+            claims.name = Some(user.name.as_ref().map_or(username, |name| name.as_str()).to_owned());
+            claims.preferred_username = Some(username.to_owned());
+            claims.nickname = Some(username.to_owned());
             claims.groups = Some(user.groups.as_ref().map(UserGroups::names).unwrap_or_default().to_vec());
         }
         if scopes.contains(OpenidScope::Email) && email != EmailClaim::None {

@@ -131,7 +131,7 @@ mod tests {
         let (now, domain) = (Timestamp::UNIX_EPOCH, DomainId::new(Timestamp::UNIX_EPOCH, [1; 16]));
         let key =
             NewCredential { key: CredentialKey::parse(KEY).unwrap(), kind: CredentialKind::Wallet, passkey: None };
-        let random = UserEntropy { user: [2; 16], credential: [3; 16], petname: [4; 8] };
+        let random = UserEntropy { user: [2; 16], credential: [3; 16], username: [4; 8] };
         let NewUser { mut user, credential } = NewUser::register(&domain, key, None, now, random);
         user.groups = Some(UserGroups::try_from(vec!["admins".to_owned(), "shop staff".to_owned()]).unwrap());
         (user, credential)

@@ -19,7 +19,7 @@ pub enum ClientAuthMethod {
 
 /// The place of the client secret in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretPlace {
+pub enum SecretLocation {
     /// In the header `Authorization`.
     Header,
     /// In the form.
@@ -49,7 +49,7 @@ impl ClientAuthMethod {
     }
 }
 
-impl SecretPlace {
+impl SecretLocation {
     /// Returns true if a client with this setting may send its secret in this place.
     #[must_use]
     pub fn is_allowed(self, method: Option<ClientAuthMethod>) -> bool {
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn only_any_accepts_the_secret_twice() {
-        use SecretPlace::{Both, Form, Header};
+        use SecretLocation::{Both, Form, Header};
 
         for (method, allowed) in [
             (None, [true, true, false]),

@@ -1,4 +1,4 @@
-//! Clients: the applications that users log in to. Each belongs to one domain, the domain of its issuer.
+//! Clients: the applications that users log in to. Each client belongs to the domain of its issuer.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 
@@ -18,7 +18,7 @@ use signpost_store::{Json, random, rows};
 use crate::ids::ClientId;
 
 pub use allow_list::{AllowList, Allowed};
-pub use auth_method::{ClientAuthMethod, SecretPlace};
+pub use auth_method::{ClientAuthMethod, SecretLocation};
 pub use patch::ClientPatch;
 pub use redirect_uri::{RedirectUri, RedirectUris};
 pub use secret::{OAuthSecret, OAuthSecretHash};
@@ -32,7 +32,7 @@ pub const PREVIOUS_SECRET_LIFETIME: SignedDuration = SignedDuration::from_hours(
 rows! {
     /// A client.
     #[derive(Clone, Debug)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Client in "openid_clients" by [id] {
         pub id: ClientId,
         pub domain_id: DomainId,
@@ -40,16 +40,16 @@ rows! {
         pub created_at: Timestamp,
         /// `None` for a public client.
         pub secret_hash: Option<OAuthSecretHash>,
-    } later {
+    } mutable {
         /// The previous secret, which is accepted until `previous_until`.
         pub previous_secret_hash: Option<OAuthSecretHash>,
         pub previous_until: Option<Timestamp>,
-    } checked by check_row
+    } validate check_row
 }
 
 /// A newly registered client with its secret, which is shown only once.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct RegisteredClient {
     pub client: Client,
     /// `None` for a public client.
@@ -58,7 +58,7 @@ pub struct RegisteredClient {
 
 /// The random bytes of a registration.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ClientEntropy {
     pub id: [u8; 16],
     pub secret: [u8; 32],
@@ -102,18 +102,18 @@ impl Client {
     #[must_use]
     pub fn accepts_secret(&self, presented: &str, now: Timestamp) -> bool {
         let presented = OAuthSecretHash::of(presented);
-        let is_current = self.secret_hash.as_ref().is_some_and(|hash| hash.is_same(&presented));
-        let is_previous = self.previous_secret_hash.as_ref().is_some_and(|hash| hash.is_same(&presented));
+        let is_current = self.secret_hash.as_ref().is_some_and(|hash| hash.matches(&presented));
+        let is_previous = self.previous_secret_hash.as_ref().is_some_and(|hash| hash.matches(&presented));
         is_current | (is_previous & self.previous_until.is_some_and(|end| now < end))
     }
 
     /// Returns the name for display: the client's name, or else the host of its first redirect URI.
     #[must_use]
-    pub fn shown_name(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         if let Some(name) = &self.settings.name {
             return name.as_str();
         }
-        self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::shown_host)
+        self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::display_host)
     }
 
     /// Returns true if a redirect URI is registered.

@@ -8,7 +8,7 @@ use crate::jose::SigningAlgorithm;
 /// A change of a client: `None` leaves a setting unchanged, and `Some(None)` removes it. A client never changes between
 /// public and confidential, because its existing codes and tokens depend on the type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ClientPatch {
     pub name: Option<Option<ClientName>>,
     pub redirect_uris: Option<RedirectUris>,

@@ -99,7 +99,7 @@ impl RedirectUri {
 
     /// Returns the host with its port for display, or a private-use scheme.
     #[must_use]
-    pub fn shown_host(&self) -> &str {
+    pub fn display_host(&self) -> &str {
         match UriParts::of(&self.0) {
             Some(UriParts { scheme, authority: Some(authority), .. }) if !is_private_use(scheme) => authority,
             Some(parts) => parts.scheme,
@@ -345,7 +345,7 @@ mod tests {
             ("com.example.app://bank.example/cb", "com.example.app"),
             ("com.example.app:/cb", "com.example.app"),
         ] {
-            assert_eq!(RedirectUri::parse(text).unwrap().shown_host(), shown);
+            assert_eq!(RedirectUri::parse(text).unwrap().display_host(), shown);
         }
     }
 }

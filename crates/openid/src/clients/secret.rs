@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Prefix of secrets, by which scanners recognize leaks.
+/// Prefix of secrets, so that scanners can recognize leaks.
 const CLIENT_SECRET_PREFIX: &str = "sgp_cs_";
 
 /// The secret of a client: 256 random bits, shown once.
@@ -48,7 +48,7 @@ impl OAuthSecretHash {
 
     /// Compares two hashes in constant time.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
@@ -65,7 +65,7 @@ impl fmt::Debug for OAuthSecretHash {
     }
 }
 
-signpost_store::texts! {
+signpost_store::text_columns! {
     OAuthSecretHash: |hash| &hash.0, OAuthSecretHash::from_stored;
 }
 
@@ -78,8 +78,8 @@ mod tests {
         let secret = OAuthSecret::from_bytes(&[255; 32]);
         assert_eq!(secret.reveal(), format!("sgp_cs_{}8", "_".repeat(42)));
         assert!(!format!("{secret:?} {:?}", secret.hash()).contains("__"));
-        assert!(secret.hash().is_same(&OAuthSecretHash::of(secret.reveal())));
-        assert!(!secret.hash().is_same(&OAuthSecretHash::of("")));
+        assert!(secret.hash().matches(&OAuthSecretHash::of(secret.reveal())));
+        assert!(!secret.hash().matches(&OAuthSecretHash::of("")));
     }
 
     #[test]

@@ -11,7 +11,7 @@ const MAX_NAME_LEN: usize = 60;
 /// The settings of a client, as its operator chooses them. [`ClientSettings::check`] succeeds for every stored client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ClientSettings {
     pub name: Option<ClientName>,
     /// True for public clients, which cannot store a secret: programs on users' devices.
@@ -21,7 +21,7 @@ pub struct ClientSettings {
     pub algorithm: SigningAlgorithm,
     pub email: EmailClaim,
     pub requires_pkce: bool,
-    /// Skips the consent page, if [`ClientSettings::asks_nobody`].
+    /// Skips the consent page, if [`ClientSettings::skips_consent`].
     pub is_trusted: bool,
     /// The users who may log in. `None` admits all users at `authorize`, and none behind a proxy.
     pub allowed: Option<AllowList>,
@@ -51,7 +51,7 @@ pub enum EmailClaim {
 /// A setting that contradicts others, and the rule that it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct InvalidClient {
     pub field: &'static str,
     pub reason: &'static str,
@@ -79,7 +79,7 @@ impl ClientSettings {
     /// program on the device can send an equal request, and would receive the user's identity without a page (RFC 8252,
     /// 8.6). Such a client always requires consent; an https URL belongs only to its owner.
     #[must_use]
-    pub fn asks_nobody(&self) -> bool {
+    pub fn skips_consent(&self) -> bool {
         let is_itself = !self.is_public || !self.redirect_uris.as_slice().iter().any(super::RedirectUri::is_on_device);
         self.is_trusted && is_itself
     }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn trusted_device_client_requires_consent() {
-        for (uri, is_public, asks_nobody) in [
+        for (uri, is_public, skips_consent) in [
             ("https://app.example/cb", false, true),
             ("https://app.example/cb", true, true),
             ("http://localhost:3000/cb", false, true),
@@ -203,11 +203,11 @@ mod tests {
             ("com.example.app:/cb", true, false),
         ] {
             let settings = ClientSettings { is_public, is_trusted: true, ..settings(uri) };
-            assert_eq!(settings.asks_nobody(), asks_nobody, "{uri} {is_public}");
-            assert!(!ClientSettings { is_trusted: false, ..settings }.asks_nobody());
+            assert_eq!(settings.skips_consent(), skips_consent, "{uri} {is_public}");
+            assert!(!ClientSettings { is_trusted: false, ..settings }.skips_consent());
         }
         let both = RedirectUris::parse(["https://app.example/cb", "com.example.app:/cb"]).unwrap();
-        assert!(!ClientSettings { is_public: true, is_trusted: true, ..ClientSettings::new(both) }.asks_nobody());
+        assert!(!ClientSettings { is_public: true, is_trusted: true, ..ClientSettings::new(both) }.skips_consent());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Step, Store, Stored, Value, WriteError, WriteOutcome, must, params, sql, step};
+use signpost_store::{Json, Statement, Store, Stored, Value, WriteError, WriteOutcome, params, sql};
 
 use super::{Client, ClientPatch, ClientSettings, InvalidClient, MAX_CLIENTS, OAuthSecret};
 use crate::ids::ClientId;
@@ -18,15 +18,15 @@ const MAX_TRIES: usize = 32;
 
 /// Locks the domain before a client is added: a concurrent deletion either comes first, or deletes the client too; and
 /// of two clients, the second is counted after the first.
-const TAKE_DOMAIN: &str = "
+const LOCK_DOMAIN: &str = "
     UPDATE domains SET handler = handler WHERE account = $1 AND environment = $2 AND id = $3 AND handler = 'hosted'";
 
 /// `$2` is the domain ID, the second column of the row.
 const INSERT: &str = sql!(Client::INSERT_IF, " WHERE (SELECT COUNT(*) FROM openid_clients WHERE domain_id = $2) < $6");
 
-const BY_ID: &str = sql!(Client::SELECT, " WHERE id = $1 AND domain_id = $2");
+const FIND_BY_ID: &str = sql!(Client::SELECT, " WHERE id = $1 AND domain_id = $2");
 
-const ANYWHERE: &str = sql!(Client::SELECT, " WHERE id = $1");
+const FIND_IN_ANY_DOMAIN: &str = sql!(Client::SELECT, " WHERE id = $1");
 
 const LIST: &str = sql!(Client::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
@@ -94,12 +94,12 @@ pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor)
         "domain_id": domain.id, "public": settings.is_public, "redirect_uris": settings.redirect_uris,
         "trusted": settings.is_trusted, "allow": settings.allowed,
     });
-    let steps = [
-        must(TAKE_DOMAIN, params![&domain.account.name, domain.account.environment, &domain.id]),
-        must(INSERT, client.clone().params().into_iter().chain(params![MAX_CLIENTS]).collect()),
+    let statements = [
+        Statement::expect_row(LOCK_DOMAIN, params![&domain.account.name, domain.account.environment, &domain.id]),
+        Statement::expect_row(INSERT, client.clone().params().into_iter().chain(params![MAX_CLIENTS]).collect()),
         insert_entry(by, Some(&domain.account), Action::ClientCreated, client.id.as_str(), &details, client.created_at),
     ];
-    match store.write(steps).await? {
+    match store.write(statements).await? {
         WriteOutcome::Committed(_) => Ok(()),
         WriteOutcome::Refused(0) => Err(CreateClientError::NoHostedDomain),
         WriteOutcome::Refused(_) => Err(CreateClientError::TooMany),
@@ -109,33 +109,33 @@ pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor)
 /// Returns the client with this ID, if it belongs to the domain.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find(store: &Store, domain: &DomainId, id: &ClientId) -> Result<Option<Client>> {
-    store.read_by_index(BY_ID, params![id, domain]).await?.map(Client::from_row).transpose()
+    store.read_by_index(FIND_BY_ID, params![id, domain]).await?.map(Client::from_row).transpose()
 }
 
 /// Returns the client with this ID, of any domain. The domain may have been deleted.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find_in_any_domain(store: &Store, id: &ClientId) -> Result<Option<Client>> {
-    store.read_by_index(ANYWHERE, params![id]).await?.map(Client::from_row).transpose()
+    store.read_by_index(FIND_IN_ANY_DOMAIN, params![id]).await?.map(Client::from_row).transpose()
 }
 
-/// Returns the clients of a domain, oldest first, those after `after`.
+/// Returns the clients of a domain after `after`, oldest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
     let after = after.map_or("", ClientId::as_str);
     let rows = store.read(LIST, params![domain, after, most]).await?;
     rows.into_iter().map(Client::from_row).collect()
 }
 
-/// Returns the clients of all domains, oldest first, those after `after`.
+/// Returns the clients of all domains after `after`, oldest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn list_all(store: &Store, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
     let after = after.map_or("", ClientId::as_str);
     store.read(LIST_ALL, params![after, most]).await?.into_iter().map(Client::from_row).collect()
@@ -162,7 +162,7 @@ pub async fn patch(
         let settings = serde_json::from_str::<ClientSettings>(&stored).map_err(anyhow::Error::from)?;
         let changed = change.apply(&settings).map_err(ChangeClientError::Invalid)?;
         let entry = insert_entry(by, Some(account), Action::ClientChanged, id.as_str(), &change.to_details(), now);
-        let set = must(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
+        let set = Statement::expect_row(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
         match store.commit([set, entry]).await {
             Ok(()) => return Ok(()),
             // Another change was committed first: retry with its result.
@@ -187,15 +187,15 @@ pub async fn rotate_secret(
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let until = overlap.map(|overlap| now + overlap);
-    let rotate = must(ROTATE, params![&client.id, &client.domain_id, secret.hash(), until]);
+    let rotate = Statement::expect_row(ROTATE, params![&client.id, &client.domain_id, secret.hash(), until]);
     let details = json!({ "previous_until": until });
     let entry = insert_entry(by, Some(account), Action::ClientRotated, client.id.as_str(), &details, now);
     store.commit([rotate, entry]).await
 }
 
-/// Returns the step that deletes up to a thousand clients of deleted domains. Its outcome has a row for each.
-pub(crate) fn sweep_step() -> Step {
-    step(SWEEP, params![])
+/// Returns the statement that deletes up to a thousand clients of deleted domains. Its outcome has a row for each.
+pub(crate) fn sweep_statement() -> Statement {
+    Statement::new(SWEEP, params![])
 }
 
 /// Deletes a client together with its grants.
@@ -211,5 +211,5 @@ pub async fn delete(
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let entry = insert_entry(by, Some(account), Action::ClientDeleted, id.as_str(), &json!({}), now);
-    store.commit([must(DELETE, params![id, domain]), entry]).await
+    store.commit([Statement::expect_row(DELETE, params![id, domain]), entry]).await
 }

@@ -51,7 +51,7 @@ pub(super) fn describe(issuer: &str) -> Value {
 mod tests {
     use super::*;
 
-    /// The required members of OpenID Connect Discovery 1.0, 3, and RFC 8414, 2, and those of RFC 9700, 2.
+    /// The required members of OpenID Connect Discovery 1.0, section 3; RFC 8414, section 2; and RFC 9700, section 2.
     #[test]
     fn discovery_has_the_required_members() {
         let document = describe("https://login.test/dom_1");

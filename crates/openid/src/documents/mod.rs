@@ -30,8 +30,8 @@ pub(crate) fn router(service: &OpenidService, environment: Environment) -> Route
     let domain = format!("{}/{{domain}}", environment.page_path());
     let mut router = Router::new().route(&format!("{domain}/jwks"), with_preflight(get(show_key_set)));
     for name in NAMES {
-        // After the issuer (OpenID Connect), and inserted before its path (RFC 8414). If a proxy serves the deployment
-        // below a path, that path is part of the issuer's.
+        // The well-known path follows the issuer (OpenID Connect), and is also inserted before the issuer's path (RFC
+        // 8414). If a proxy serves the deployment below a path, that path is part of the issuer's path.
         let base = service.origin.link("");
         for path in [format!("{domain}/.well-known/{name}"), format!("/.well-known/{name}{base}{domain}")] {
             router = router.route(&path, with_preflight(get(show_discovery)));

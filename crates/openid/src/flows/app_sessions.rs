@@ -17,7 +17,7 @@ use crate::service::OpenidService;
 /// changed.
 ///
 /// # Errors
-/// As [`app_session_sql::read_rows`].
+/// Returns the errors of [`app_session_sql::read_rows`].
 pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) -> Result<Option<Arc<AppSession>>> {
     let cookie = cookie.hash();
     let state = service.store.file_state();
@@ -72,7 +72,7 @@ pub async fn extend_app_session(service: &OpenidService, cookie: &CookieSecret, 
 /// Ends the session of the browser with this cookie, and its grant, if any.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write).
+/// Returns the errors of [`Store::write`](signpost_store::Store::write).
 pub async fn end_app_session(service: &OpenidService, cookie: &CookieSecret) -> Result<()> {
     let hash = cookie.hash();
     if let Some(token) = sql::find_token(&service.store, TokenHash::of_cookie(&hash)).await? {

@@ -13,7 +13,7 @@ use crate::service::OpenidService;
 
 /// An authorization request of a known client with a registered redirect URI.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct AuthorizationRequest {
     pub domain: Arc<Domain>,
     pub client: Client,

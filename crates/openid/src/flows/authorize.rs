@@ -4,10 +4,10 @@ use anyhow::Result;
 use signpost_auth::Mode;
 use signpost_login::domains::Registration;
 use signpost_login::error::Error;
-use signpost_login::flows::account_sessions::{AccountBrowser, AccountErrand, open_account_session};
+use signpost_login::flows::account_sessions::{AccountBrowser, AccountSessionPurpose, open_account_session};
 use signpost_login::flows::sign_in::{SignedInUser, find_signed_in};
 use signpost_login::ids::UserId;
-use signpost_login::sessions::{AskingApplication, Session};
+use signpost_login::sessions::{RequestingApplication, Session};
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
@@ -30,7 +30,7 @@ use crate::service::OpenidService;
 
 /// The browser that sent a request.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct BrowserContext {
     /// The cookie of the browser session.
     pub login_cookie: Option<CookieSecret>,
@@ -68,23 +68,23 @@ pub enum AuthorizeOutcome {
 
 /// An issuer that accepts no logins.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct UnavailableIssuer {
     pub request: AuthorizationRequest,
     /// The error text of the login service.
     pub reason: String,
     /// The URL of the client with the error response.
-    pub way_back: String,
+    pub error_redirect: String,
 }
 
 /// A question for consent.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ConsentQuestion {
     pub id: AuthorizationId,
     pub request: AuthorizationRequest,
     pub scopes: OpenidScopes,
-    pub who: SignedInUser,
+    pub signed_in: SignedInUser,
 }
 
 /// Answers an authorization request.
@@ -106,46 +106,46 @@ pub async fn answer_request(
         Err(FlowError::Refused(error)) => return refuse(service, &request, state.pending.as_ref(), error).await,
         Err(FlowError::Internal(error)) => return Err(error.into()),
     };
-    let who = match &browser.login_cookie {
+    let signed_in = match &browser.login_cookie {
         Some(cookie) => find_signed_in(service, cookie, &request.domain).await.map_err(into_problem)?,
         None => None,
     };
-    let visitor = match &who {
-        Some(who) => Some(find_visitor(service, &request.client, who, &state).await?),
+    let visitor = match &signed_in {
+        Some(signed_in) => Some(find_visitor(service, &request.client, signed_in, &state).await?),
         None => None,
     };
     let settings = &request.client.settings;
-    match (decide(&parameters, settings, visitor.as_ref(), hinted.as_ref(), service.clock.now()), who) {
+    match (decide(&parameters, settings, visitor.as_ref(), hinted.as_ref(), service.clock.now()), signed_in) {
         (Decision::Refuse(error), _) => refuse(service, &request, state.pending.as_ref(), error).await,
-        (Decision::LogIn(Mode::Register), _) if request.domain.registration == Registration::Closed => {
+        (Decision::LoginRequired(Mode::Register), _) if request.domain.registration == Registration::Closed => {
             let code = AuthorizationErrorCode::AccessDenied;
             let error = code.with_description("registration is closed at this domain");
             refuse(service, &request, state.pending.as_ref(), error).await
         }
-        (Decision::LogIn(mode), _) => {
+        (Decision::LoginRequired(mode), _) => {
             if let Some(visitor) = visitor
-                && visitor.agrees
+                && visitor.consents
             {
                 store_consent(service, &request, &parameters, visitor).await?;
             }
             open_login(service, request, browser, mode, state.pending).await
         }
-        (Decision::AskConsent, Some(who)) => {
-            ask_consent(service, request, parameters.scopes, who, browser, state.pending).await
+        (Decision::ConsentRequired, Some(signed_in)) => {
+            require_consent(service, request, parameters.scopes, signed_in, browser, state.pending).await
         }
-        (Decision::Grant, Some(who)) => {
+        (Decision::Grant, Some(signed_in)) => {
             let consented = match visitor {
-                Some(visitor) if visitor.agrees => Some(visitor.agreed.unwrap_or_default()),
+                Some(visitor) if visitor.consents => Some(visitor.consented_scopes.unwrap_or_default()),
                 _ => None,
             };
             let pending = state.pending.as_ref();
-            match issue_code(service, &request, &parameters, &who, pending, consented).await? {
+            match issue_code(service, &request, &parameters, &signed_in, pending, consented).await? {
                 Some(code) => Ok(AuthorizeOutcome::Redirect(request.target.with_code(code.reveal()))),
                 None => Ok(AuthorizeOutcome::Expired),
             }
         }
-        (Decision::AskConsent | Decision::Grant, None) => {
-            Err(Problem::Internal(anyhow::anyhow!("a request of nobody was decided for somebody")))
+        (Decision::ConsentRequired | Decision::Grant, None) => {
+            Err(Problem::Internal(anyhow::anyhow!("a consent decision has no user")))
         }
     }
 }
@@ -197,19 +197,19 @@ async fn find_hinted(
 async fn find_visitor(
     service: &OpenidService,
     client: &Client,
-    who: &SignedInUser,
+    signed_in: &SignedInUser,
     state: &FlowState,
 ) -> Result<SignedInVisitor> {
-    let user = &who.user;
-    let is_admitted = client.settings.allowed.as_ref().is_none_or(|list| list.admits(user, &who.credentials));
+    let user = &signed_in.user;
+    let is_admitted = client.settings.allowed.as_ref().is_none_or(|list| list.admits(user, &signed_in.credentials));
     let session = state.pending.as_ref().and_then(|pending| pending.session_id.as_ref());
     Ok(SignedInVisitor {
         user_id: user.id.clone(),
-        authenticated_at: who.proof.authenticated_at,
-        came_for_this: session == Some(&who.session.session_id),
+        authenticated_at: signed_in.proof.authenticated_at,
+        logged_in_for_request: session == Some(&signed_in.session.session_id),
         is_admitted,
-        agreed: grants::sql::find_consent(&service.store, &user.domain_id, &user.id, &client.id).await?,
-        agrees: state.consented.as_ref() == Some(&user.id),
+        consented_scopes: grants::sql::find_consent(&service.store, &user.domain_id, &user.id, &client.id).await?,
+        consents: state.consented.as_ref() == Some(&user.id),
     })
 }
 
@@ -224,10 +224,10 @@ async fn store_consent(
         domain_id: request.domain.id.clone(),
         user_id: visitor.user_id,
         client_id: request.client.id.clone(),
-        scopes: visitor.agreed.unwrap_or_default().with(parameters.scopes),
+        scopes: visitor.consented_scopes.unwrap_or_default().with(parameters.scopes),
         agreed_at: service.clock.now(),
     };
-    grants::sql::agree(&service.store, consent).await
+    grants::sql::store_consent(&service.store, consent).await
 }
 
 /// Opens the session of the login page, and stores the authorization as pending with it. `before` is the authorization
@@ -240,38 +240,38 @@ async fn open_login(
     before: Option<PendingAuthorization>,
 ) -> Result<AuthorizeOutcome, Problem> {
     count_pending(service, browser, &request).await?;
-    let application = AskingApplication {
+    let application = RequestingApplication {
         name: request.client.settings.name.as_ref().map(|name| name.as_str().to_owned()),
         host: host_of(&request.target.redirect_uri),
     };
-    let errand = AccountErrand::AnswerClient(mode, application);
+    let purpose = AccountSessionPurpose::AuthorizeClient(mode, application);
     let account = AccountBrowser { page_cookie: &browser.page_cookie, user_agent: browser.user_agent.as_deref() };
     let pending = new_pending(service, &request, browser);
-    let opened = open_account_session(service, &request.domain, errand, account, |session| {
+    let opened = open_account_session(service, &request.domain, purpose, account, |session| {
         let pending = PendingAuthorization { session_id: Some(session.id.clone()), ..pending };
-        let discard = before.map(|before| sql::discard_step(&before.id));
-        discard.into_iter().chain([sql::insert_step(pending)]).collect()
+        let discard = before.map(|before| sql::discard_statement(&before.id));
+        discard.into_iter().chain([sql::insert_statement(pending)]).collect()
     });
     let session = match opened.await {
         Ok(session) => session,
         Err(Error::Problem(problem)) => return Err(problem),
         Err(error) => {
-            tracing::warn!(domain = %request.domain.name, %error, "nobody can log in for a client");
+            tracing::warn!(domain = %request.domain.name, %error, "logins for a client are impossible");
             let code = AuthorizationErrorCode::ServerError;
-            let refusal = code.with_description("nobody can log in at this domain; its log says why");
-            let way_back = request.target.with_error(refusal);
+            let refusal = code.with_description("logins at this domain are impossible; see its log");
+            let error_redirect = request.target.with_error(refusal);
             let reason = error.to_string();
-            return Ok(AuthorizeOutcome::Unavailable(Box::new(UnavailableIssuer { request, reason, way_back })));
+            return Ok(AuthorizeOutcome::Unavailable(Box::new(UnavailableIssuer { request, reason, error_redirect })));
         }
     };
     Ok(AuthorizeOutcome::LoginRequired(Box::new(session)))
 }
 
-async fn ask_consent(
+async fn require_consent(
     service: &OpenidService,
     request: AuthorizationRequest,
     scopes: OpenidScopes,
-    who: SignedInUser,
+    signed_in: SignedInUser,
     browser: &BrowserContext,
     pending: Option<PendingAuthorization>,
 ) -> Result<AuthorizeOutcome, Problem> {
@@ -284,7 +284,7 @@ async fn ask_consent(
         sql::insert(&service.store, pending).await?;
         id
     };
-    Ok(AuthorizeOutcome::ConsentRequired(Box::new(ConsentQuestion { id, request, scopes, who })))
+    Ok(AuthorizeOutcome::ConsentRequired(Box::new(ConsentQuestion { id, request, scopes, signed_in })))
 }
 
 /// Counts a pending authorization, which is stored for up to an hour, and its bytes. Many users may share a client IP,

@@ -6,7 +6,7 @@ use signpost_login::domains::Domain;
 use url::form_urlencoded;
 
 use super::FlowError;
-use crate::clients::{self, Client, ClientAuthMethod, SecretPlace};
+use crate::clients::{self, Client, ClientAuthMethod, SecretLocation};
 use crate::ids::ClientId;
 use crate::service::OpenidService;
 
@@ -16,7 +16,7 @@ pub struct ClientCredentials {
     id: String,
     /// The secret as sent; of the header also in decoded form, because not all clients encode it.
     secrets: Vec<SecretString>,
-    place: SecretPlace,
+    place: SecretLocation,
 }
 
 /// Why client authentication failed.
@@ -43,7 +43,7 @@ impl ClientCredentials {
         let Some(authorization) = authorization else {
             let id = client_id.ok_or(ClientRefusal::Invalid)?.to_owned();
             let secrets = client_secret.map(SecretString::from).into_iter().collect();
-            return Ok(Self { id, secrets, place: SecretPlace::Form });
+            return Ok(Self { id, secrets, place: SecretLocation::Form });
         };
         let mut credentials = Self::read_basic(authorization).ok_or(ClientRefusal::Invalid)?;
         if client_id.is_some_and(|id| id != credentials.id) {
@@ -54,7 +54,7 @@ impl ClientCredentials {
             if credentials.secrets.is_empty() {
                 return Err(ClientRefusal::Several);
             }
-            credentials.place = SecretPlace::Both;
+            credentials.place = SecretLocation::Both;
         }
         Ok(credentials)
     }
@@ -69,13 +69,13 @@ impl ClientCredentials {
         let text = String::from_utf8(BASE64.decode(encoded.trim().as_bytes()).ok()?).ok()?;
         let (id, secret) = text.split_once(':')?;
         let secrets = vec![decode(secret).into(), secret.into()];
-        Some(Self { id: decode(id), secrets, place: SecretPlace::Header })
+        Some(Self { id: decode(id), secrets, place: SecretLocation::Header })
     }
 }
 
 /// Decodes a form-encoded text.
 fn decode(text: &str) -> String {
-    // An encoded text has neither of these. The parser would read several fields, and only the first would be returned.
+    // An encoded text contains neither character. The parser would read several fields, and return only the first.
     if text.contains(['&', '=']) {
         return text.to_owned();
     }
@@ -97,7 +97,7 @@ pub async fn find_client(
         None => None,
     };
     let method = client.as_ref().and_then(|client| client.settings.auth_method);
-    if credentials.place == SecretPlace::Both && method != Some(ClientAuthMethod::Any) {
+    if credentials.place == SecretLocation::Both && method != Some(ClientAuthMethod::Any) {
         return Err(FlowError::Refused(ClientRefusal::Several));
     }
     let Some(client) = client else { return Err(FlowError::Refused(ClientRefusal::Invalid)) };

@@ -25,10 +25,10 @@ pub fn issuer_at(public_address: &str, domain: &Domain) -> String {
 }
 
 /// Returns the hosted domain with this ID if it belongs to the environment; from memory if the database file is still
-/// in this `state`. A live domain is no issuer over http, unless the server accepts only local connections.
+/// in this `state`. A live domain is not an issuer over http, unless the server accepts only local connections.
 ///
 /// # Errors
-/// As [`Store::read`](signpost_store::Store::read).
+/// Returns an error if the database cannot be read.
 pub async fn find_issuer_domain(
     service: &OpenidService,
     environment: Environment,
@@ -47,7 +47,7 @@ pub async fn find_issuer_domain(
 /// later.
 ///
 /// # Errors
-/// As [`find_issuer_domain`].
+/// Returns the errors of [`find_issuer_domain`].
 pub async fn find_published_domain(
     service: &OpenidService,
     environment: Environment,
@@ -55,14 +55,14 @@ pub async fn find_published_domain(
     state: Option<FileState>,
 ) -> Result<Option<Arc<Domain>>> {
     let read = async { Ok(read_issuer_domain(service, id).await?.map(Arc::new)) };
-    let domain = service.realms.find_if_unchanged(id, state, read).await?;
+    let domain = service.tenants.find_if_unchanged(id, state, read).await?;
     Ok(domain.filter(|domain| domain.account.environment == environment))
 }
 
 /// Returns the client with this ID, of any domain, with its domain.
 ///
 /// # Errors
-/// As [`Store::read`](signpost_store::Store::read).
+/// Returns an error if the database cannot be read.
 pub async fn find_client_and_domain(service: &OpenidService, id: &ClientId) -> Result<Option<(Client, Domain)>> {
     let Some(client) = clients::sql::find_in_any_domain(&service.store, id).await? else { return Ok(None) };
     Ok(read_issuer_domain(service, &client.domain_id).await?.map(|domain| (client, domain)))

@@ -14,7 +14,7 @@ use crate::service::OpenidService;
 
 /// The tokens that the token endpoint returns.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct IssuedTokens {
     pub access: OpaqueToken,
     pub refresh: Option<OpaqueToken>,
@@ -30,7 +30,7 @@ pub(super) async fn issue_code(
     service: &OpenidService,
     request: &AuthorizationRequest,
     parameters: &ValidatedAuthorizationRequest,
-    who: &SignedInUser,
+    signed_in: &SignedInUser,
     pending: Option<&PendingAuthorization>,
     consented: Option<OpenidScopes>,
 ) -> Result<Option<OpaqueToken>> {
@@ -40,11 +40,11 @@ pub(super) async fn issue_code(
         id: GrantId::new(now, random()),
         client_id: request.client.id.clone(),
         domain_id: request.domain.id.clone(),
-        user_id: who.user.id.clone(),
-        public_key: who.proof.public_key.clone(),
-        method: who.proof.method,
-        authenticated_at: who.proof.authenticated_at,
-        browser_session_id: who.session.id.clone(),
+        user_id: signed_in.user.id.clone(),
+        public_key: signed_in.proof.public_key.clone(),
+        method: signed_in.proof.method,
+        authenticated_at: signed_in.proof.authenticated_at,
+        browser_session_id: signed_in.session.id.clone(),
         scopes: parameters.scopes,
         nonce: parameters.nonce.clone(),
         redirect_uri: request.target.redirect_uri.clone(),
@@ -54,12 +54,12 @@ pub(super) async fn issue_code(
         redeemed_at: None,
         revoked_at: None,
     };
-    let mut steps = Vec::new();
+    let mut statements = Vec::new();
     if let Some(pending) = pending {
-        steps.push(authorizations::sql::end_step(&pending.id));
+        statements.push(authorizations::sql::end_statement(&pending.id));
     }
     if let Some(before) = consented {
-        steps.push(sql::agree_step(Consent {
+        statements.push(sql::consent_statement(Consent {
             domain_id: grant.domain_id.clone(),
             user_id: grant.user_id.clone(),
             client_id: grant.client_id.clone(),
@@ -67,7 +67,7 @@ pub(super) async fn issue_code(
             agreed_at: now,
         }));
     }
-    match sql::insert(&service.store, grant, steps).await {
+    match sql::insert(&service.store, grant, statements).await {
         Ok(()) => {
             tracing::info!(client = %request.client.id, domain = %request.domain.name, "code issued");
             Ok(Some(code))
@@ -85,8 +85,8 @@ pub(super) struct NewTokens {
 }
 
 /// Creates the tokens of a grant and signs the ID token. `scopes` are the scopes of the access token and of the ID
-/// token, all of the grant's or fewer; the refresh token has those of the grant (RFC 6749, 6). `refresh` is the refresh
-/// token to return, if it exists already.
+/// token, all scopes of the grant or fewer; the refresh token has the scopes of the grant (RFC 6749, 6). `refresh` is
+/// the refresh token to return, if it exists already.
 pub(super) async fn create_tokens(
     service: &OpenidService,
     (grant, scopes): (&Grant, OpenidScopes),

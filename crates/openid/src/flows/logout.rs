@@ -4,7 +4,7 @@
 use anyhow::Result;
 use signpost_login::browser_sessions;
 use signpost_login::domains::Domain;
-use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
+use signpost_login::flows::sign_in::{SignedInUser, sign_out_statements};
 use signpost_platform::pages::cookie::CookieSecret;
 
 use super::FlowError;
@@ -43,10 +43,10 @@ pub struct LogoutRequest {
 pub enum LogoutFault {
     /// `id_token_hint` is not an ID token of this issuer.
     ForeignHint,
-    /// The request names no client of the issuer, or two.
+    /// The request names no client of the issuer, or two clients.
     UnknownClient,
     /// The client has not registered this `post_logout_redirect_uri`.
-    UnknownAddress,
+    UnknownRedirectUri,
 }
 
 impl LogoutParameters {
@@ -64,11 +64,11 @@ impl LogoutParameters {
     }
 }
 
-/// Returns the claims of an ID token of this issuer, expired ones and those of retired keys included. `None` for any
-/// other token.
+/// Returns the claims of an ID token of this issuer. Expired tokens and retired keys are accepted. `None` for any other
+/// token.
 ///
 /// # Errors
-/// As [`OpenidService::verify_own_token`].
+/// Returns the errors of [`OpenidService::verify_own_token`].
 pub async fn read_hint(service: &OpenidService, domain: &Domain, token: &str) -> Result<Option<IdTokenHint>> {
     let claims = service.verify_own_token(domain.account.environment, token).await?;
     Ok(claims.and_then(|claims| IdTokenHint::from_claims(&claims, &issuer(service, domain))))
@@ -112,32 +112,32 @@ pub async fn read_logout(
             let state = sent.state.iter().map(|state| ("state", state.as_str()));
             Some(append_query(uri, state))
         }
-        (Some(_), Some(_)) => return Err(FlowError::Refused(LogoutFault::UnknownAddress)),
+        (Some(_), Some(_)) => return Err(FlowError::Refused(LogoutFault::UnknownRedirectUri)),
     };
     Ok(LogoutRequest { client, redirect, hint })
 }
 
 /// Returns true if the request has an ID token of the user who is signed in: then no confirmation is needed.
 #[must_use]
-pub fn is_own_hint(request: &LogoutRequest, who: &SignedInUser) -> bool {
-    request.hint.as_ref().is_some_and(|hint| hint.user_id == who.user.id)
+pub fn is_own_hint(request: &LogoutRequest, signed_in: &SignedInUser) -> bool {
+    request.hint.as_ref().is_some_and(|hint| hint.user_id == signed_in.user.id)
 }
 
 /// Ends the browser session of this cookie at the issuer of the domain, and the client's grants of the session that the
 /// ID token names, which may have ended before.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write).
+/// Returns the errors of [`Store::write`](signpost_store::Store::write).
 pub async fn end_session(
     service: &OpenidService,
     domain: &Domain,
     request: &LogoutRequest,
     cookie: Option<&CookieSecret>,
-    who: Option<&SignedInUser>,
+    signed_in: Option<&SignedInUser>,
 ) -> Result<()> {
-    sign_out(service, domain, cookie, who).await?;
-    if let Some(who) = who {
-        tracing::info!(domain = %domain.name, user = %who.user.id, "signed out by a client");
+    sign_out(service, domain, cookie, signed_in).await?;
+    if let Some(signed_in) = signed_in {
+        tracing::info!(domain = %domain.name, user = %signed_in.user.id, "signed out by a client");
     }
     if let Some(client) = &request.client
         && let Some(hint) = &request.hint
@@ -151,28 +151,28 @@ pub async fn end_session(
 /// Ends the browser session of this cookie at the issuer of the domain, with all grants of it.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write).
+/// Returns the errors of [`Store::write`](signpost_store::Store::write).
 pub(super) async fn sign_out(
     service: &OpenidService,
     domain: &Domain,
     cookie: Option<&CookieSecret>,
-    who: Option<&SignedInUser>,
+    signed_in: Option<&SignedInUser>,
 ) -> Result<()> {
     let now = service.clock.now();
-    // The session ends first: a grant that is written meanwhile either finds no session, or is revoked by the next
-    // step.
-    let mut steps = Vec::new();
-    match (who, cookie) {
-        (Some(who), _) => {
-            steps.extend(sign_out_steps(who, now));
-            steps.push(grants::sql::revoke_of_browser_step(&who.session.id, &domain.id, now));
+    // The session ends first: a grant that is written at this time either finds no session, or is revoked by the next
+    // statement.
+    let mut statements = Vec::new();
+    match (signed_in, cookie) {
+        (Some(signed_in), _) => {
+            statements.extend(sign_out_statements(signed_in, now));
+            statements.push(grants::sql::revoke_of_browser_statement(&signed_in.session.id, &domain.id, now));
         }
         (None, Some(cookie)) => {
             let environment = domain.account.environment;
-            steps.push(browser_sessions::sql::sign_out_step(&cookie.hash(), environment, &domain.id));
+            statements.push(browser_sessions::sql::sign_out_statement(&cookie.hash(), environment, &domain.id));
         }
         (None, None) => return Ok(()),
     }
-    service.store.write(steps).await?;
+    service.store.write(statements).await?;
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::authorizations::{AuthorizationErrorCode, PendingAuthorization, sql};
 use crate::ids::AuthorizationId;
 use crate::service::OpenidService;
 
-/// The result of the login page, as the browser brings it.
+/// The result of the login page, as the browser returns it.
 #[derive(Clone, Copy, Debug)]
 pub enum LoginPageResult<'a> {
     /// A completion code.
@@ -31,7 +31,7 @@ pub enum LoginPageResult<'a> {
 /// Continues the authorization of this login session.
 ///
 /// # Errors
-/// As [`answer_request`].
+/// Returns the errors of [`answer_request`].
 pub async fn handle_login_callback(
     service: &OpenidService,
     domain: &Arc<Domain>,
@@ -47,7 +47,7 @@ pub async fn handle_login_callback(
     match callback {
         LoginPageResult::Error(error) => {
             let description = match error {
-                "expired" => "nobody logged in in time",
+                "expired" => "no login in time",
                 _ => "the user did not want to log in",
             };
             let error = AuthorizationErrorCode::AccessDenied.with_description(description);
@@ -68,7 +68,7 @@ pub async fn handle_login_callback(
 /// Continues a pending authorization. `consented` is the user who consented on the consent page just now.
 ///
 /// # Errors
-/// As [`answer_request`].
+/// Returns the errors of [`answer_request`].
 pub async fn continue_authorization(
     service: &OpenidService,
     domain: &Arc<Domain>,
@@ -85,7 +85,7 @@ pub async fn continue_authorization(
 /// Ends a pending authorization, because the user denied consent.
 ///
 /// # Errors
-/// As [`refuse`].
+/// Returns the errors of [`refuse`].
 pub async fn deny(
     service: &OpenidService,
     domain: &Arc<Domain>,
@@ -102,18 +102,18 @@ pub async fn deny(
 /// Signs the user out, with all grants of the browser session, and starts the authorization again for another user.
 ///
 /// # Errors
-/// As [`answer_request`].
+/// Returns the errors of [`answer_request`].
 pub async fn restart(
     service: &OpenidService,
     domain: &Arc<Domain>,
     browser: &BrowserContext,
-    who: &SignedInUser,
+    signed_in: &SignedInUser,
     id: &str,
 ) -> Result<AuthorizeOutcome, Problem> {
     let Some((pending, request)) = find_pending(service, domain, browser, id).await? else {
         return Ok(AuthorizeOutcome::Expired);
     };
-    sign_out(service, domain, browser.login_cookie.as_ref(), Some(who)).await?;
+    sign_out(service, domain, browser.login_cookie.as_ref(), Some(signed_in)).await?;
     let signed_out = BrowserContext { login_cookie: None, ..browser.clone() };
     answer_request(service, request, &signed_out, FlowState { pending: Some(pending), consented: None }).await
 }

@@ -7,7 +7,7 @@ use signpost_store::{WriteError, random};
 use super::FlowError;
 use super::issuing::{IssuedTokens, NewTokens, create_tokens};
 use super::validity::find_grant_facts;
-use crate::claims::{COMMAS, OpenidScopes, has_commas};
+use crate::claims::{COMMA_SEPARATED_SCOPES, OpenidScopes, has_commas};
 use crate::clients::Client;
 use crate::grants::{
     Grant, GrantFacts, OpaqueToken, OpaqueTokenKind, RefreshDecision, StoredToken, TokenKind, decide_refresh,
@@ -87,7 +87,7 @@ pub(super) async fn check_code_exchange(
         return Err(invalid_grant("redirect_uri is not that of the authorization request"));
     }
     match (&grant.code_challenge, sent.code_verifier) {
-        (Some(challenge), Some(verifier)) if challenge.is_of(verifier) => {}
+        (Some(challenge), Some(verifier)) if challenge.matches(verifier) => {}
         (Some(_), Some(_)) => return Err(invalid_grant("code_verifier does not belong to the code_challenge")),
         (Some(_), None) => return Err(invalid_grant("code_verifier is missing")),
         (None, Some(_)) => {
@@ -102,7 +102,7 @@ pub(super) async fn check_code_exchange(
 /// Revokes the grant of a code that was presented again: another party has the code too (RFC 6749, 4.1.2).
 pub(super) async fn revoke_reused_code(service: &OpenidService, grant: &Grant) -> Result<TokenRefusal> {
     sql::revoke(&service.store, &grant.id, service.clock.now()).await?;
-    tracing::warn!(client = %grant.client_id, "a code came twice; what it was redeemed for is revoked");
+    tracing::warn!(client = %grant.client_id, "an authorization code was reused; its tokens are revoked");
     Ok(TokenRefusal::InvalidGrant("the code was used before; all its tokens are revoked"))
 }
 
@@ -150,7 +150,7 @@ pub async fn refresh(
             }
             RefreshDecision::Revoke => {
                 sql::revoke(&service.store, &grant.id, now).await?;
-                tracing::warn!(client = %grant.client_id, "a refresh token came twice; its grant is revoked");
+                tracing::warn!(client = %grant.client_id, "a refresh token was reused; its grant is revoked");
                 return Err(invalid_grant("the refresh token was used before; all tokens of this login are revoked"));
             }
             RefreshDecision::Refuse => {
@@ -166,9 +166,9 @@ pub async fn refresh(
 fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, TokenRefusal> {
     let Some(scope) = scope else { return Ok(granted) };
     if has_commas(scope) {
-        return Err(TokenRefusal::InvalidScope(COMMAS));
+        return Err(TokenRefusal::InvalidScope(COMMA_SEPARATED_SCOPES));
     }
-    let scopes = OpenidScopes::of_request(scope);
+    let scopes = OpenidScopes::parse(scope);
     if !granted.contain_all(scopes) {
         return Err(TokenRefusal::InvalidScope("scope must not contain more than was granted"));
     }
@@ -193,7 +193,7 @@ async fn find_successor(
 /// error, for a token that does not belong to the client.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write).
+/// Returns the errors of [`Store::write`](signpost_store::Store::write).
 pub async fn revoke_token(service: &OpenidService, domain: &Domain, client: &Client, token: &str) -> Result<()> {
     let Some(token) = OpaqueToken::parse_access_or_refresh(token) else { return Ok(()) };
     let Some(stored) = sql::find_token(&service.store, token.hash()).await? else { return Ok(()) };
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn refresh_only_narrows_scopes() {
-        let granted = OpenidScopes::of_request("openid profile offline_access");
+        let granted = OpenidScopes::parse("openid profile offline_access");
         for (scope, narrowed) in [
             (None, Some("openid profile offline_access")),
             (Some("openid profile offline_access"), Some("openid profile offline_access")),
@@ -226,8 +226,8 @@ mod tests {
             (Some(" "), None),
         ] {
             let found = narrow(granted, scope).ok();
-            assert_eq!(found, narrowed.map(OpenidScopes::of_request), "{scope:?}");
+            assert_eq!(found, narrowed.map(OpenidScopes::parse), "{scope:?}");
         }
-        assert_eq!(narrow(granted, Some("openid,profile")), Err(TokenRefusal::InvalidScope(COMMAS)));
+        assert_eq!(narrow(granted, Some("openid,profile")), Err(TokenRefusal::InvalidScope(COMMA_SEPARATED_SCOPES)));
     }
 }

@@ -16,7 +16,7 @@ use crate::service::OpenidService;
 /// Returns the facts that a grant depends on, if it is valid and belongs to this client of the domain.
 ///
 /// # Errors
-/// As [`Store::read`](signpost_store::Store::read).
+/// Returns an error if the database cannot be read.
 pub async fn find_grant_facts(
     service: &OpenidService,
     domain: &Domain,
@@ -42,14 +42,14 @@ async fn find_user(
     if client.settings.allowed.as_ref().is_some_and(|list| !list.admits_everyone()) {
         return users::sql::find(&service.store, domain_id, user_id).await;
     }
-    let found = users::sql::find_having(&service.store, domain_id, user_id, public_key).await?;
+    let found = users::sql::find_with_key(&service.store, domain_id, user_id, public_key).await?;
     Ok(found.map(|(user, credential)| (user, vec![credential])))
 }
 
 /// Returns a valid token of this client of the domain, with its grant.
 ///
 /// # Errors
-/// As [`Store::read`](signpost_store::Store::read).
+/// Returns an error if the database cannot be read.
 pub async fn find_token(
     service: &OpenidService,
     domain: &Domain,
@@ -65,7 +65,7 @@ pub async fn find_token(
 /// Returns a valid access token of any client of the domain; from memory if the database file is still in this `state`.
 ///
 /// # Errors
-/// As [`find_token`].
+/// Returns the errors of [`find_token`].
 pub async fn find_access_token(
     service: &OpenidService,
     domain: &Domain,

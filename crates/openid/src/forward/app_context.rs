@@ -33,10 +33,10 @@ pub(super) const APP_COOKIE: CookieName = CookieName::new("signpost_app");
 /// The cookie of the browser that started a login at an application.
 pub(super) const STATE_COOKIE: CookieName = CookieName::new("signpost_state");
 
-/// Lifetime of [`STATE_COOKIE`], equal to that of a pending authorization.
-pub(super) const STATE_COOKIE_LASTS: Duration = Duration::from_hours(1);
+/// Lifetime of [`STATE_COOKIE`], equal to the lifetime of a pending authorization.
+pub(super) const STATE_COOKIE_MAX_AGE: Duration = Duration::from_hours(1);
 
-/// The name of these pages in the log, in place of a proxy's.
+/// The name of these pages in the log, instead of the kind of a proxy.
 const PAGES: &str = "pages";
 
 /// A request for a page of this server on an application's host.
@@ -95,7 +95,7 @@ impl AppContext {
 /// Returns the application that a request is for, as its proxy reports it.
 ///
 /// # Errors
-/// If the request does not come from a trusted proxy, or the proxy does not set the headers as it must.
+/// If the request does not come from a trusted proxy, or the proxy sets the headers incorrectly.
 fn read_proxied(service: &OpenidService, parts: &Parts) -> Result<AppOrigin, ForwardFault> {
     if !is_from_proxy(service, &parts.extensions) {
         return Err(ForwardFault::Untrusted);

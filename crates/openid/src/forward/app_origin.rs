@@ -53,7 +53,7 @@ impl AppOrigin {
 
     /// Returns the origin of these pages, with the path of all their resources.
     pub(super) fn public_origin(&self) -> PublicOrigin {
-        PublicOrigin::of(&format!("{}{OWN_PATHS}", self.0))
+        PublicOrigin::new(&format!("{}{OWN_PATHS}", self.0))
     }
 }
 

@@ -1,12 +1,12 @@
-//! Our pages on an application's host. Everything that they load is below the path that its proxy forwards to this
-//! server.
+//! This server's pages on an application's host. Everything that they load is below the path that its proxy forwards to
+//! this server.
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::form::CsrfToken;
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::pages::{HtmlPage, Language};
 use url::form_urlencoded;
 
@@ -25,8 +25,8 @@ pub(super) struct AppPage {
 
 /// A logged-in user, as a page shows them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ShownUser<'a> {
-    pub(super) petname: &'a str,
+pub(super) struct DisplayedUser<'a> {
+    pub(super) username: &'a str,
     pub(super) id: &'a str,
 }
 
@@ -47,7 +47,13 @@ impl AppPage {
     }
 
     /// Renders the page for a user whom the operator does not admit.
-    pub(super) fn refused(&self, who: ShownUser<'_>, is_list: bool, client: &ClientId, to: &LocalPath) -> HtmlPage {
+    pub(super) fn not_admitted(
+        &self,
+        user: DisplayedUser<'_>,
+        is_list: bool,
+        client: &ClientId,
+        to: &LocalPath,
+    ) -> HtmlPage {
         let words = self.words;
         let (said, hint, option) = if is_list {
             (&words.not_named, words.tell_operator, "")
@@ -55,11 +61,11 @@ impl AppPage {
             (&words.nobody_named, words.for_operators, "--allow ")
         };
         let body = html! {
-            (self.headline(Sign::Stop, said))
-            p { ((words.you_are)(&html! { b { bdi { (who.petname) } } })) }
+            (self.headline(PageIcon::Stop, said))
+            p { ((words.you_are)(&html! { b { bdi { (user.username) } } })) }
             div.stack-sm {
                 p { (hint) }
-                code.address { (option) (who.id) }
+                code.address { (option) (user.id) }
             }
             (self.button(&start_query(client, to, true), words.log_in_as_other))
             p { a href=(self.link("logout")) { (words.log_out_yes) } }
@@ -68,9 +74,9 @@ impl AppPage {
     }
 
     /// Renders the page for a request without a session that cannot be repeated after a login.
-    pub(super) fn unsent(&self, client: &ClientId) -> HtmlPage {
+    pub(super) fn login_required(&self, client: &ClientId) -> HtmlPage {
         let body = html! {
-            (self.headline(Sign::Clock, &self.words.unsent))
+            (self.headline(PageIcon::Clock, &self.words.unsent))
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), self.words.log_in))
         };
         self.draw(self.words.tab_login, "unsent", &body).with_status(StatusCode::UNAUTHORIZED)
@@ -78,9 +84,9 @@ impl AppPage {
 
     /// Renders the page for a login that the user or the issuer denied. `account` is the URL of the user's account
     /// page.
-    pub(super) fn denied(&self, client: &ClientId, to: &LocalPath, account: &str) -> HtmlPage {
+    pub(super) fn login_denied(&self, client: &ClientId, to: &LocalPath, account: &str) -> HtmlPage {
         let body = html! {
-            (self.headline(Sign::Stop, &self.words.denied))
+            (self.headline(PageIcon::Stop, &self.words.denied))
             p { a #account href=(account) { (self.words.who_you_are) } }
             (self.button(&start_query(client, to, false), self.words.log_in_again))
             p { a href=(self.link(&start_query(client, to, true))) { (self.words.log_in_as_other) } }
@@ -89,9 +95,9 @@ impl AppPage {
     }
 
     /// Renders the page for a callback that belongs to no login of this browser, or has expired.
-    pub(super) fn stale(&self, begun: Option<(&ClientId, &LocalPath)>) -> HtmlPage {
+    pub(super) fn callback_expired(&self, begun: Option<(&ClientId, &LocalPath)>) -> HtmlPage {
         let body = html! {
-            (self.headline(Sign::Stop, &self.words.stale))
+            (self.headline(PageIcon::Stop, &self.words.stale))
             @match begun {
                 Some((client, to)) => (self.button(&start_query(client, to, false), self.words.log_in_again)),
                 None => (button_to("/", self.words.log_in_again)),
@@ -101,10 +107,10 @@ impl AppPage {
     }
 
     /// Renders the confirmation page of a logout.
-    pub(super) fn log_out(&self, token: &FormToken) -> HtmlPage {
+    pub(super) fn log_out(&self, token: &CsrfToken) -> HtmlPage {
         let words = self.words;
         let body = html! {
-            (self.headline(Sign::Key, &words.log_out))
+            (self.headline(PageIcon::Key, &words.log_out))
             form #logout method="post" action=(self.link("logout")) {
                 (token)
                 button.btn.primary.wide { (words.log_out_yes) }
@@ -117,16 +123,16 @@ impl AppPage {
     /// Renders the page for a logout without a session.
     pub(super) fn not_logged_in(&self) -> HtmlPage {
         let body = html! {
-            (self.headline(Sign::Key, &self.words.not_logged_in))
+            (self.headline(PageIcon::Key, &self.words.not_logged_in))
             (button_to("/", self.words.log_in))
         };
         self.draw(self.words.tab_logged_out, "not-logged-in", &body)
     }
 
     /// Renders the page for a refused form.
-    pub(super) fn nothing_done(&self, status: StatusCode) -> HtmlPage {
+    pub(super) fn form_refused(&self, status: StatusCode) -> HtmlPage {
         let body = html! {
-            (self.headline(Sign::Stop, &self.words.nothing_done))
+            (self.headline(PageIcon::Stop, &self.words.nothing_done))
             (self.button("logout", self.words.log_out_yes))
         };
         self.draw(self.words.tab_logout, "nothing-done", &body).with_status(status)
@@ -137,17 +143,17 @@ impl AppPage {
         let words = self.words;
         let host = html! { b { bdi { (login.host()) } } };
         let body = html! {
-            (self.headline(Sign::Tick, &words.logged_out))
+            (self.headline(PageIcon::Tick, &words.logged_out))
             p { ((words.also_there)(&host)) " " a #sign-out href=(at_issuer) { (words.sign_out_there) } }
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), words.log_in_again))
         };
         self.draw(words.tab_logged_out, "logged-out", &body)
     }
 
-    fn headline(&self, sign: Sign, text: &AppText) -> Markup {
+    fn headline(&self, icon: PageIcon, text: &AppText) -> Markup {
         let host = html! { b { bdi { (self.origin.host()) } } };
         html! {
-            (sign.draw(40))
+            (icon.draw(40))
             div.stack-sm { h1 #t { ((text.head)(&host)) } p.lead { (text.text) } }
         }
     }
@@ -174,7 +180,7 @@ impl AppPage {
 }
 
 fn button_to(href: &str, text: &str) -> Markup {
-    html! { div.stack-sm { a.btn.primary.wide href=(href) { (Sign::Key.draw(20)) (text) } } }
+    html! { div.stack-sm { a.btn.primary.wide href=(href) { (PageIcon::Key.draw(20)) (text) } } }
 }
 
 #[cfg(test)]
@@ -201,22 +207,22 @@ mod tests {
     #[test]
     fn pages_link_only_below_the_signpost_path() {
         let app = AppOrigin::parse("https", "app.example.com").unwrap();
-        let who = ShownUser { petname: "amber-otter-4821", id: "usr_1" };
+        let user = DisplayedUser { username: "amber-otter-4821", id: "usr_1" };
         for language in Language::ALL {
             let page = AppPage::new(&app, language);
             let to = LocalPath::parse("/x").unwrap();
-            let token = FormToken::new(&signpost_platform::pages::cookie::CookieSecret::from_bytes([1; 32]), "x");
+            let token = CsrfToken::new(&signpost_platform::pages::cookie::CookieSecret::from_bytes([1; 32]), "x");
             for page in [
-                page.refused(who, true, &client(), &to),
-                page.refused(who, false, &client(), &to),
-                page.unsent(&client()),
-                page.denied(&client(), &to, "https://login.test/account/dom_1"),
-                page.stale(Some((&client(), &to))),
-                page.stale(None),
+                page.not_admitted(user, true, &client(), &to),
+                page.not_admitted(user, false, &client(), &to),
+                page.login_required(&client()),
+                page.login_denied(&client(), &to, "https://login.test/account/dom_1"),
+                page.callback_expired(Some((&client(), &to))),
+                page.callback_expired(None),
                 page.log_out(&token),
                 page.not_logged_in(),
-                page.nothing_done(StatusCode::FORBIDDEN),
-                page.logged_out(&PublicOrigin::of("https://login.test"), "https://login.test/logout", &client()),
+                page.form_refused(StatusCode::FORBIDDEN),
+                page.logged_out(&PublicOrigin::new("https://login.test"), "https://login.test/logout", &client()),
             ] {
                 let text = format!("{page:?}");
                 let links = text.split("href=\\\"").skip(1).chain(text.split("action=\\\"").skip(1));

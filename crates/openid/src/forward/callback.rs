@@ -19,32 +19,32 @@ use crate::grants::MAX_APP_SESSION_AGE;
 pub(super) async fn handle_callback(context: AppContext, uri: Uri) -> Result<Response, Response> {
     let [state, iss, code, error] = ["state", "iss", "code", "error"].map(|name| single_parameter(&uri, name));
     let Some(presented) = state.and_then(|text| PresentedLogin::parse(&text)) else {
-        return Err(context.page.stale(None).into_response());
+        return Err(context.page.callback_expired(None).into_response());
     };
     let claimed = presented.claimed.clone();
     let (client, domain) = context.find_client(Some(&claimed.client)).await?;
-    let Some(browser) = &context.state_cookie else { return Err(stale(&context, &claimed)) };
-    let Some(login) = presented.check(browser) else { return Err(stale(&context, &claimed)) };
+    let Some(browser) = &context.state_cookie else { return Err(callback_expired(&context, &claimed)) };
+    let Some(login) = presented.check(browser) else { return Err(callback_expired(&context, &claimed)) };
     // The response must be from the issuer that the request was sent to (RFC 9207).
     if iss.is_none_or(|iss| iss != issuer(&context.service, &domain)) {
-        return Err(stale(&context, &login));
+        return Err(callback_expired(&context, &login));
     }
     match (code, error) {
         (Some(code), None) => {
             let reply = log_in(&context, &client, &domain, &login, browser, &code).await.map_err(internal)?;
-            reply.ok_or_else(|| stale(&context, &login))
+            reply.ok_or_else(|| callback_expired(&context, &login))
         }
         (None, Some(_)) => {
             let account = format!("{}/account/{}", context.service.public_address, domain.id);
-            Err(context.page.denied(&login.client, &login.path, &account).into_response())
+            Err(context.page.login_denied(&login.client, &login.path, &account).into_response())
         }
-        _ => Err(stale(&context, &login)),
+        _ => Err(callback_expired(&context, &login)),
     }
 }
 
 /// Returns the page that starts the login again.
-fn stale(context: &AppContext, login: &AppLogin) -> Response {
-    context.page.stale(Some((&login.client, &login.path))).into_response()
+fn callback_expired(context: &AppContext, login: &AppLogin) -> Response {
+    context.page.callback_expired(Some((&login.client, &login.path))).into_response()
 }
 
 /// Exchanges the code for a session, and redirects the browser with its new cookie. Returns `None` if the code is not

@@ -1,5 +1,5 @@
-//! The request of a proxy about each request that it receives. The response is 200 only for a valid session of a user
-//! whom the operator admits; everything else, errors included, is refused.
+//! The subrequest that a proxy sends for each request that it receives. The response is 200 only for a valid session of
+//! a user whom the operator admits; everything else, errors included, is refused.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -12,7 +12,7 @@ use signpost_platform::web::peer::is_from_proxy;
 use signpost_platform::web::problem::{Problem, error_body};
 
 use super::app_context::{APP_COOKIE, AppContext, client_parameter, find_app_client, internal, single_parameter};
-use super::app_page::{AppPage, ShownUser, start_query};
+use super::app_page::{AppPage, DisplayedUser, start_query};
 use super::faults::ForwardFault;
 use super::identity::RemoteIdentity;
 use super::local_path::LocalPath;
@@ -66,7 +66,7 @@ async fn check(
     Ok(send_to_login(language, kind, client, original))
 }
 
-/// Reads the client and the request that a proxy asks about.
+/// Reads the client and the original request of a proxy's subrequest.
 fn read(service: &OpenidService, kind: ProxyKind, parts: &Parts) -> Result<(ClientId, OriginalRequest), ForwardFault> {
     if !is_from_proxy(service, &parts.extensions) {
         return Err(ForwardFault::Untrusted);
@@ -105,12 +105,12 @@ fn send_to_login(language: Language, kind: ProxyKind, client: &ClientId, origina
             (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, CHALLENGE)], headers).into_response()
         }
         (false, _) if original.wants_page => {
-            let page = AppPage::new(&original.origin, language).unsent(client);
+            let page = AppPage::new(&original.origin, language).login_required(client);
             page.with_header(header::WWW_AUTHENTICATE, CHALLENGE).into_response()
         }
         (false, _) => {
             let code = (StatusCode::UNAUTHORIZED, "login_required");
-            let body = error_body(code, "nobody is logged in to this application in this browser", &json!({}));
+            let body = error_body(code, "this browser is not logged in to this application", &json!({}));
             ([(header::WWW_AUTHENTICATE, CHALLENGE)], body).into_response()
         }
     }
@@ -123,15 +123,15 @@ pub(super) async fn show_denied(context: AppContext, uri: Uri) -> Result<Respons
     Ok(match session {
         Some(session) if session.is_admitted() => uncached(Redirect::to(to.as_str()).into_response()),
         Some(session) => refuse(&context.page, &session, &to),
-        None => context.page.stale(None).with_status(StatusCode::FORBIDDEN).into_response(),
+        None => context.page.callback_expired(None).with_status(StatusCode::FORBIDDEN).into_response(),
     })
 }
 
 fn refuse(page: &AppPage, session: &AppSession, to: &LocalPath) -> Response {
     let facts = &session.facts;
-    let who = ShownUser { petname: facts.user.petname.as_str(), id: facts.user.id.as_str() };
+    let user = DisplayedUser { username: facts.user.petname.as_str(), id: facts.user.id.as_str() };
     let is_list = facts.client.settings.allowed.is_some();
-    page.refused(who, is_list, &facts.client.id, to).into_response()
+    page.not_admitted(user, is_list, &facts.client.id, to).into_response()
 }
 
 /// Returns the identity of the user with the claims of all scopes: the proxy's operator selects the headers for the

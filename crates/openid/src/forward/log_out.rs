@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormToken, PostedForm};
+use signpost_platform::pages::form::{CsrfToken, PostedForm};
 
 use super::app_context::{APP_COOKIE, AppContext, internal};
 use crate::flows::app_sessions::end_app_session;
@@ -16,7 +16,7 @@ const PURPOSE: &str = "app logout";
 /// `GET /.signpost/logout`: asks for confirmation, so that a link on another site ends no session.
 pub(super) async fn ask(context: AppContext) -> Result<HtmlPage, Response> {
     Ok(match (context.find_session().await?, &context.session_cookie) {
-        (Some(_), Some(cookie)) => context.page.log_out(&FormToken::new(cookie, PURPOSE)),
+        (Some(_), Some(cookie)) => context.page.log_out(&CsrfToken::new(cookie, PURPOSE)),
         _ => context.page.not_logged_in(),
     })
 }
@@ -26,7 +26,7 @@ pub(super) async fn log_out(context: AppContext, request: Request) -> Result<Htm
     let origin = context.app.public_origin();
     let form = PostedForm::receive(&origin, request).await;
     let checked = form.and_then(|form| form.check(context.session_cookie.as_ref(), PURPOSE));
-    checked.map_err(|refusal| context.page.nothing_done(refusal.status()).into_response())?;
+    checked.map_err(|refusal| context.page.form_refused(refusal.status()).into_response())?;
     let session = context.find_session().await?;
     if let Some(cookie) = &context.session_cookie {
         end_app_session(&context.service, cookie).await.map_err(internal)?;

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use super::local_path::LocalPath;
 use crate::ids::ClientId;
 
-/// Maximum length of the parameter: an encoded path and the other parts.
+/// Maximum length of the parameter, which consists of an encoded path and other parts.
 const MAX_STATE_LEN: usize = 3000;
 
 /// A login that was started at an application.

@@ -25,12 +25,12 @@ use signpost_platform::web::problem::method_not_allowed;
 use crate::service::OpenidService;
 use app_origin::OWN_PATHS;
 
-/// The route that proxies ask about each request.
+/// The route to which proxies send a subrequest for each request.
 pub const CHECK: &str = "/forward/{kind}";
 
-/// Returns the route for proxies, and those on the hosts of the applications behind them.
+/// Returns the route for proxies, and the routes on the hosts of the applications behind them.
 pub(crate) fn router() -> Router<OpenidService> {
-    // The redirect URI exchanges the code also for `HEAD`, if that is not refused.
+    // By default `get` also handles `HEAD`, which must not exchange the code.
     let callback = get(callback::handle_callback)
         .head(async || method_not_allowed("GET"))
         .fallback(async || method_not_allowed("GET"));
@@ -42,5 +42,5 @@ pub(crate) fn router() -> Router<OpenidService> {
         .route("/.signpost/denied", get(check::show_denied))
         .route("/.signpost/logout", get(log_out::ask).post(log_out::log_out))
         // The assets of these pages are below this path too.
-        .nest(OWN_PATHS, assets::router(assets::OF_EVERY_PAGE))
+        .nest(OWN_PATHS, assets::router(assets::COMMON_ASSETS))
 }

@@ -22,7 +22,7 @@ pub(super) enum ProxyKind {
     Traefik,
 }
 
-/// The request that a proxy asks about, without anything that identifies the user.
+/// The original request of a subrequest, without anything that identifies the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OriginalRequest {
     pub(super) origin: AppOrigin,
@@ -33,13 +33,13 @@ pub(super) struct OriginalRequest {
     pub(super) wants_page: bool,
 }
 
-/// A header that the proxy does not set as it must, by a mistake in its configuration.
+/// A header that the proxy sets incorrectly or not at all, because of a mistake in its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeaderFault {
     #[error("the header {0} is missing; the proxy must set it")]
     Missing(&'static str),
     #[error("the header {0} came twice; the proxy must set it, not add to it")]
-    Twice(&'static str),
+    Duplicate(&'static str),
     #[error("the header {0} has an invalid value; the proxy must set it to {valid}", valid = valid_values(.0))]
     Unreadable(&'static str),
 }
@@ -60,10 +60,10 @@ impl ProxyKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Reads the request that the proxy asks about.
+    /// Reads the original request of the proxy's subrequest.
     ///
     /// # Errors
-    /// The first header that is not as this kind of proxy sets it.
+    /// Returns the first header that is missing or differs from the form that this kind of proxy uses.
     pub(super) fn read(self, headers: &HeaderMap) -> Result<OriginalRequest, HeaderFault> {
         let (method, origin, path) = match self {
             Self::Nginx => {
@@ -99,7 +99,7 @@ pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
 
 /// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` with `Upgrade:
 /// websocket`. Proxies that append to the header send a list, and its left element is from the client: a list is
-/// accepted only if all elements have one scheme.
+/// accepted only if all elements have an equal scheme.
 fn parse_proto(value: &str) -> Option<&'static str> {
     let mut schemes = value.split(',').map(|element| scheme_of(element.trim_ascii()));
     let first = schemes.next()??;
@@ -129,7 +129,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, Heade
 
 /// Returns the value of a required header.
 fn bytes<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a [u8], HeaderFault> {
-    let value = single_header(headers, &HeaderName::from_static(name)).map_err(|_| HeaderFault::Twice(name))?;
+    let value = single_header(headers, &HeaderName::from_static(name)).map_err(|_| HeaderFault::Duplicate(name))?;
     value.map(HeaderValue::as_bytes).ok_or(HeaderFault::Missing(name))
 }
 
@@ -149,7 +149,7 @@ fn is_method(text: &str) -> bool {
 }
 
 /// Returns true if a script sent the request, or the browser for a part of a page: neither can be redirected to a
-/// login. Browsers send `Sec-Fetch-Mode`; older ones and libraries send other headers.
+/// login. Current browsers send `Sec-Fetch-Mode`; older browsers and libraries send other headers.
 fn is_script(headers: &HeaderMap) -> bool {
     let fetch_mode = headers.get("sec-fetch-mode");
     headers.contains_key("x-requested-with")
@@ -184,9 +184,9 @@ mod tests {
             ("x-forwarded-uri", "/a?b=1"),
             ("accept", BROWSER),
         ];
-        let kept = usual.iter().filter(|(name, _)| !changed.iter().any(|(other, _)| other == name));
+        let unchanged = usual.iter().filter(|(name, _)| !changed.iter().any(|(other, _)| other == name));
         let set = changed.iter().filter(|(_, value)| !value.is_empty());
-        headers(&kept.chain(set).copied().collect::<Vec<_>>())
+        headers(&unchanged.chain(set).copied().collect::<Vec<_>>())
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             assert_eq!(ProxyKind::Caddy.read(&without), Err(HeaderFault::Missing(name)));
             let mut twice = forwarded(&[]);
             twice.append(name, HeaderValue::from_static("GET"));
-            assert_eq!(ProxyKind::Traefik.read(&twice), Err(HeaderFault::Twice(name)));
+            assert_eq!(ProxyKind::Traefik.read(&twice), Err(HeaderFault::Duplicate(name)));
         }
     }
 

@@ -6,7 +6,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::random;
 use url::form_urlencoded;
 
-use super::app_context::{AppContext, STATE_COOKIE, STATE_COOKIE_LASTS, client_parameter, single_parameter};
+use super::app_context::{AppContext, STATE_COOKIE, STATE_COOKIE_MAX_AGE, client_parameter, single_parameter};
 use super::local_path::LocalPath;
 use super::login_state::AppLogin;
 use crate::flows::issuer;
@@ -34,7 +34,7 @@ pub(super) async fn start(context: AppContext, uri: Uri) -> Result<Response, Res
         query.append_pair("prompt", "login");
     }
     let authorize = format!("{}/authorize?{}", issuer(&context.service, &domain), query.finish());
-    let set = STATE_COOKIE.set(&context.app.public_origin(), &browser, STATE_COOKIE_LASTS);
+    let set = STATE_COOKIE.set(&context.app.public_origin(), &browser, STATE_COOKIE_MAX_AGE);
     let mut reply = (StatusCode::SEE_OTHER, [(header::LOCATION, authorize)]).into_response();
     reply.headers_mut().insert(header::SET_COOKIE, set);
     reply.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

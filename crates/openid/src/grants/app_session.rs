@@ -20,7 +20,7 @@ const EXTENDED_BY: SignedDuration = SignedDuration::from_mins(5);
 
 /// A session at an application, with the rows that it depends on.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct AppSession {
     pub token: StoredToken,
     pub grant: Grant,

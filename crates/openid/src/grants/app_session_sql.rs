@@ -1,5 +1,5 @@
-//! Sessions of applications in the database. A session is read with all its dependencies in one query, because a proxy
-//! sends a subrequest for every request, images included.
+//! Sessions of applications in the database. A session is read with all its dependencies in a single query, because a
+//! proxy sends a subrequest for every request, images included.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use signpost_login::domains::Domain;
 use signpost_login::users::sql::read_credential_columns;
 use signpost_login::users::{CredentialRow, HostedUser};
 use signpost_platform::pages::cookie::CookieHash;
-use signpost_store::{ReadColumns, Row, Store, Stored, StoredTable, Values, params, sql, step};
+use signpost_store::{ReadColumns, Row, Statement, Store, Stored, StoredTable, Values, params, sql};
 
 use super::{AppSession, Grant, GrantFacts, StoredToken, TokenHash};
 use crate::clients::Client;
@@ -44,7 +44,7 @@ const EXTEND: &str =
 /// Reads the rows of the session with this cookie; none if there is no session.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn read_rows(store: &Store, cookie: &CookieHash) -> Result<Vec<Row>> {
     store.read_few_by_index(FIND, params![TokenHash::of_cookie(cookie)]).await
 }
@@ -75,8 +75,8 @@ pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
 /// Moves the end of a session.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn extend(store: &Store, session: TokenHash, end: Timestamp) -> Result<()> {
-    store.write([step(EXTEND, params![end, session])]).await?;
+    store.write([Statement::new(EXTEND, params![end, session])]).await?;
     Ok(())
 }

@@ -36,7 +36,7 @@ pub const REFRESH_GRACE: SignedDuration = SignedDuration::from_secs(20);
 rows! {
     /// A grant.
     #[derive(Clone, Debug)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Grant in "openid_grants" by [id] {
         pub id: GrantId,
         pub client_id: ClientId,
@@ -54,7 +54,7 @@ rows! {
         pub code_challenge: Option<CodeChallenge>,
         pub code_hash: TokenHash,
         pub created_at: Timestamp,
-    } later {
+    } mutable {
         /// When the code was exchanged.
         pub redeemed_at: Option<Timestamp>,
         /// When the grant was revoked, with all of its tokens.
@@ -65,7 +65,7 @@ rows! {
 rows! {
     /// A token of a grant.
     #[derive(Clone, Debug)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct StoredToken in "openid_tokens" by [hash] {
         pub hash: TokenHash,
         pub grant_id: GrantId,
@@ -74,7 +74,7 @@ rows! {
         pub expires_at: Timestamp,
         /// The scopes of an access token that a refresh narrowed. `None` for all scopes of the grant.
         pub scopes: Option<OpenidScopes>,
-    } later {
+    } mutable {
         /// When a refresh token was replaced.
         pub replaced_at: Option<Timestamp>,
         /// The token that replaced it, encrypted with a key that is derived from this token.
@@ -85,7 +85,7 @@ rows! {
 rows! {
     /// The consent of a user to the scopes of a client.
     #[derive(Clone, Debug)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Consent in "openid_consents" by [domain_id, user_id, client_id] {
         pub domain_id: DomainId,
         pub user_id: UserId,

@@ -20,7 +20,7 @@ pub enum RefreshDecision {
     Repeat,
     /// Revoke its grant: two parties have the token.
     Revoke,
-    /// Refuse it: it is no refresh token, or has expired.
+    /// Refuse it: it is not a refresh token, or has expired.
     Refuse,
 }
 

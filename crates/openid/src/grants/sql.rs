@@ -3,24 +3,24 @@
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
-use signpost_store::{Step, Store, Stored, WriteError, WriteOutcome, must, params, sql, step};
+use signpost_store::{Statement, Store, Stored, WriteError, WriteOutcome, params, sql};
 
 use super::{AUTHORIZATION_CODE_TTL, Consent, Grant, OpaqueToken, StoredToken, TokenHash};
 use crate::claims::OpenidScopes;
 use crate::ids::{ClientId, GrantId};
 
 /// Retention of a grant without tokens, in which a reused code is recognized.
-const KEPT_WITHOUT_TOKENS: SignedDuration = SignedDuration::from_hours(24);
+const RETENTION_WITHOUT_TOKENS: SignedDuration = SignedDuration::from_hours(24);
 
-const OF_ID: &str = sql!(Grant::SELECT, " WHERE id = $1");
-const OF_CODE: &str = sql!(Grant::SELECT, " WHERE code_hash = $1");
+const FIND_BY_ID: &str = sql!(Grant::SELECT, " WHERE id = $1");
+const FIND_BY_CODE: &str = sql!(Grant::SELECT, " WHERE code_hash = $1");
 const TOKEN: &str = sql!(StoredToken::SELECT, " WHERE hash = $1");
 
 /// Locks the browser session of a grant: a concurrent sign-out either comes first, so that there is no session, or
 /// revokes the grant.
-const TAKE_BROWSER: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
+const LOCK_BROWSER_SESSION: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
-/// Only one of concurrent exchanges of a code succeeds.
+/// Only the first of several concurrent exchanges of a code succeeds.
 const REDEEM: &str = "
     UPDATE openid_grants SET redeemed_at = $1
     WHERE id = $2 AND redeemed_at IS NULL AND revoked_at IS NULL AND created_at > $3";
@@ -37,10 +37,10 @@ const REVOKE_OF_BROWSER: &str = "
 const REVOKE_OF_BROWSER_AT: &str = "
     UPDATE openid_grants SET revoked_at = $1
     WHERE browser_session_id = $2 AND client_id = $3 AND revoked_at IS NULL";
-const END_TOKEN: &str = "DELETE FROM openid_tokens WHERE hash = $1";
+const DELETE_TOKEN: &str = "DELETE FROM openid_tokens WHERE hash = $1";
 
-const CONSENT: &str = sql!(Consent::SELECT, " WHERE domain_id = $1 AND user_id = $2 AND client_id = $3");
-const AGREE: &str = sql!(
+const FIND_CONSENT: &str = sql!(Consent::SELECT, " WHERE domain_id = $1 AND user_id = $2 AND client_id = $3");
+const UPSERT_CONSENT: &str = sql!(
     Consent::INSERT,
     " ON CONFLICT (domain_id, user_id, client_id) DO UPDATE SET
         scopes = excluded.scopes, agreed_at = excluded.agreed_at"
@@ -52,7 +52,7 @@ const SWEEP_TOKENS: &str = "
     ) RETURNING hash";
 /// Retention of a grant without a code exchange. Much longer than the lifetime of a code, because the clocks of servers
 /// may differ.
-const KEPT_UNREDEEMED: SignedDuration = SignedDuration::from_mins(5);
+const UNREDEEMED_RETENTION: SignedDuration = SignedDuration::from_mins(5);
 /// Time range of each sweep: several times its interval.
 const UNREDEEMED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
@@ -78,37 +78,37 @@ const SWEEP_CONSENTS: &str = "
         LIMIT 1000
     ) RETURNING user_id";
 
-/// Inserts a grant, in a write with the steps of `with`.
+/// Inserts a grant, in a write with the statements of `with`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if a step is refused, or the user has signed out.
-pub async fn insert(store: &Store, grant: Grant, with: Vec<Step>) -> Result<(), WriteError> {
-    let mut steps = with;
-    steps.push(must(TAKE_BROWSER, params![&grant.browser_session_id, &grant.user_id]));
-    steps.push(step(Grant::INSERT, grant.params()));
-    store.commit(steps).await
+/// [`WriteError::Conflict`] if a statement is refused, or the user has signed out.
+pub async fn insert(store: &Store, grant: Grant, with: Vec<Statement>) -> Result<(), WriteError> {
+    let mut statements = with;
+    statements.push(Statement::expect_row(LOCK_BROWSER_SESSION, params![&grant.browser_session_id, &grant.user_id]));
+    statements.push(Statement::new(Grant::INSERT, grant.params()));
+    store.commit(statements).await
 }
 
 /// Returns the grant with this ID.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find(store: &Store, id: &GrantId) -> Result<Option<Grant>> {
-    store.read_by_index(OF_ID, params![id]).await?.map(Grant::from_row).transpose()
+    store.read_by_index(FIND_BY_ID, params![id]).await?.map(Grant::from_row).transpose()
 }
 
 /// Returns the grant of an authorization code.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find_by_code(store: &Store, code: &OpaqueToken) -> Result<Option<Grant>> {
-    store.read_by_index(OF_CODE, params![code.hash()]).await?.map(Grant::from_row).transpose()
+    store.read_by_index(FIND_BY_CODE, params![code.hash()]).await?.map(Grant::from_row).transpose()
 }
 
 /// Returns a token of any kind.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find_token(store: &Store, hash: TokenHash) -> Result<Option<StoredToken>> {
     store.read_by_index(TOKEN, params![hash]).await?.map(StoredToken::from_row).transpose()
 }
@@ -123,7 +123,7 @@ pub async fn redeem(
     tokens: Vec<StoredToken>,
     now: Timestamp,
 ) -> Result<(), WriteError> {
-    let first = must(REDEEM, params![now, grant, now - AUTHORIZATION_CODE_TTL]);
+    let first = Statement::expect_row(REDEEM, params![now, grant, now - AUTHORIZATION_CODE_TTL]);
     write_tokens(store, first, tokens).await
 }
 
@@ -138,102 +138,102 @@ pub async fn replace(
     next: Vec<StoredToken>,
     now: Timestamp,
 ) -> Result<(), WriteError> {
-    write_tokens(store, must(REPLACE, params![now, sealed, token]), next).await
+    write_tokens(store, Statement::expect_row(REPLACE, params![now, sealed, token]), next).await
 }
 
 /// Inserts more tokens of a grant.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn add_tokens(store: &Store, tokens: Vec<StoredToken>) -> Result<()> {
-    store.write(insert_steps(tokens).collect::<Vec<_>>()).await?;
+    store.write(insert_statements(tokens).collect::<Vec<_>>()).await?;
     Ok(())
 }
 
-async fn write_tokens(store: &Store, first: Step, tokens: Vec<StoredToken>) -> Result<(), WriteError> {
-    let steps: Vec<_> = [first].into_iter().chain(insert_steps(tokens)).collect();
-    store.commit(steps).await
+async fn write_tokens(store: &Store, first: Statement, tokens: Vec<StoredToken>) -> Result<(), WriteError> {
+    let statements: Vec<_> = [first].into_iter().chain(insert_statements(tokens)).collect();
+    store.commit(statements).await
 }
 
-fn insert_steps(tokens: Vec<StoredToken>) -> impl Iterator<Item = Step> {
-    tokens.into_iter().map(|token| step(StoredToken::INSERT, token.params()))
+fn insert_statements(tokens: Vec<StoredToken>) -> impl Iterator<Item = Statement> {
+    tokens.into_iter().map(|token| Statement::new(StoredToken::INSERT, token.params()))
 }
 
 /// Revokes a grant, with all of its tokens.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn revoke(store: &Store, grant: &GrantId, now: Timestamp) -> Result<()> {
-    store.write([step(REVOKE, params![now, grant])]).await?;
+    store.write([Statement::new(REVOKE, params![now, grant])]).await?;
     Ok(())
 }
 
-/// Returns the step that revokes all grants of a browser session at a domain.
+/// Returns the statement that revokes all grants of a browser session at a domain.
 #[must_use]
-pub fn revoke_of_browser_step(session: &BrowserSessionId, domain: &DomainId, now: Timestamp) -> Step {
-    step(REVOKE_OF_BROWSER, params![now, session, domain])
+pub fn revoke_of_browser_statement(session: &BrowserSessionId, domain: &DomainId, now: Timestamp) -> Statement {
+    Statement::new(REVOKE_OF_BROWSER, params![now, session, domain])
 }
 
 /// Revokes the grants of a browser session for a client.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn revoke_of_browser_at(
     store: &Store,
     session: &BrowserSessionId,
     client: &ClientId,
     now: Timestamp,
 ) -> Result<()> {
-    store.write([step(REVOKE_OF_BROWSER_AT, params![now, session, client])]).await?;
+    store.write([Statement::new(REVOKE_OF_BROWSER_AT, params![now, session, client])]).await?;
     Ok(())
 }
 
 /// Deletes a token.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn end_token(store: &Store, token: TokenHash) -> Result<()> {
-    store.write([step(END_TOKEN, params![token])]).await?;
+    store.write([Statement::new(DELETE_TOKEN, params![token])]).await?;
     Ok(())
 }
 
 /// Returns the scopes of a user's consent to a client.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn find_consent(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
     client: &ClientId,
 ) -> Result<Option<OpenidScopes>> {
-    let row = store.read_by_index(CONSENT, params![domain, user, client]).await?;
+    let row = store.read_by_index(FIND_CONSENT, params![domain, user, client]).await?;
     Ok(row.map(Consent::from_row).transpose()?.map(|consent| consent.scopes))
 }
 
 /// Stores the consent of a user.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn agree(store: &Store, consent: Consent) -> Result<()> {
-    store.write([agree_step(consent)]).await?;
+/// Returns the errors of [`Store::write`].
+pub async fn store_consent(store: &Store, consent: Consent) -> Result<()> {
+    store.write([consent_statement(consent)]).await?;
     Ok(())
 }
 
-/// Returns the step that stores the consent of a user.
+/// Returns the statement that stores the consent of a user.
 #[must_use]
-pub fn agree_step(consent: Consent) -> Step {
-    step(AGREE, consent.params())
+pub fn consent_statement(consent: Consent) -> Statement {
+    Statement::new(UPSERT_CONSENT, consent.params())
 }
 
 /// Deletes grants without a code exchange in time. Returns their number.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn sweep_unredeemed(store: &Store, now: Timestamp) -> Result<usize> {
-    let until = GrantId::new(now - KEPT_UNREDEEMED, [0; 16]);
-    let from = GrantId::new(now - KEPT_UNREDEEMED - UNREDEEMED_WITHIN, [0; 16]);
-    Ok(match store.write([step(SWEEP_UNREDEEMED, params![&from, &until])]).await? {
+    let until = GrantId::new(now - UNREDEEMED_RETENTION, [0; 16]);
+    let from = GrantId::new(now - UNREDEEMED_RETENTION - UNREDEEMED_WITHIN, [0; 16]);
+    Ok(match store.write([Statement::new(SWEEP_UNREDEEMED, params![&from, &until])]).await? {
         WriteOutcome::Committed(rows) => rows.len(),
         WriteOutcome::Refused(_) => 0,
     })
@@ -243,13 +243,15 @@ pub async fn sweep_unredeemed(store: &Store, now: Timestamp) -> Result<usize> {
 /// Returns their number.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let mut swept = 0;
-    let oldest = GrantId::new(now - KEPT_WITHOUT_TOKENS, [0; 16]);
-    for sweep in
-        [step(SWEEP_TOKENS, params![now]), step(SWEEP_GRANTS, params![&oldest]), step(SWEEP_CONSENTS, params![])]
-    {
+    let oldest = GrantId::new(now - RETENTION_WITHOUT_TOKENS, [0; 16]);
+    for sweep in [
+        Statement::new(SWEEP_TOKENS, params![now]),
+        Statement::new(SWEEP_GRANTS, params![&oldest]),
+        Statement::new(SWEEP_CONSENTS, params![]),
+    ] {
         loop {
             let WriteOutcome::Committed(rows) = store.write([sweep.clone()]).await? else { break };
             swept += rows.len();

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use signpost_platform::pages::cookie::CookieHash;
 
-/// The kind of an opaque token. Each kind has its own prefix, by which scanners recognize leaked tokens.
+/// The kind of an opaque token. Each kind has its own prefix, so that scanners can recognize leaked tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpaqueTokenKind {
     /// An authorization code.
@@ -123,7 +123,7 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-signpost_store::texts! {
+signpost_store::text_columns! {
     TokenHash: TokenHash::as_str, TokenHash::from_stored;
     TokenKind: |kind| kind.as_str(), TokenKind::from_stored;
 }

@@ -11,7 +11,7 @@ use crate::clients::Client;
 
 /// The rows that a grant depends on.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct GrantFacts {
     pub client: Client,
     pub domain: Domain,
@@ -31,7 +31,7 @@ impl GrantFacts {
 
 /// A token of a valid grant.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ValidToken {
     pub token: StoredToken,
     pub grant: Grant,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use signpost_platform::interval::every;
+use signpost_platform::interval::run_every;
 
 use crate::service::OpenidService;
-use crate::signing_keys::making::rotate_due_keys;
+use crate::signing_keys::creation::rotate_due_keys;
 
 /// Interval of the job: much shorter than the day for which a key is published before it signs.
 const LOOK_INTERVAL: Duration = Duration::from_hours(1);
@@ -14,7 +14,7 @@ const LOOK_INTERVAL: Duration = Duration::from_hours(1);
 /// Rotates due keys now and every hour, until the server drains.
 pub async fn run(service: OpenidService) {
     let failed = "could not rotate the keys that sign ID tokens";
-    every(LOOK_INTERVAL, &service.draining, failed, || rotate(&service)).await;
+    run_every(LOOK_INTERVAL, &service.draining, failed, || rotate(&service)).await;
 }
 
 async fn rotate(service: &OpenidService) -> Result<()> {

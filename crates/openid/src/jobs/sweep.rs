@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use signpost_platform::interval::every;
-use signpost_store::{Step, Store, WriteOutcome};
+use signpost_platform::interval::run_every;
+use signpost_store::{Statement, Store, WriteOutcome};
 
 use crate::service::OpenidService;
 use crate::{authorizations, clients, grants};
@@ -18,7 +18,7 @@ const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 /// Sweeps now and every hour, until the server drains.
 pub async fn run(service: OpenidService) {
     let failed = "could not delete old requests and grants of clients";
-    every(SWEEP_INTERVAL, &service.draining, failed, || sweep_once(&service)).await;
+    run_every(SWEEP_INTERVAL, &service.draining, failed, || sweep_once(&service)).await;
 }
 
 async fn sweep_once(service: &OpenidService) -> Result<()> {
@@ -31,7 +31,7 @@ async fn sweep_once(service: &OpenidService) -> Result<()> {
 
 /// Deletes grants without a code exchange, now and every minute, until the server drains.
 pub async fn run_codes(service: OpenidService) {
-    every(CODES_INTERVAL, &service.draining, "could not delete codes that nobody redeemed", || async {
+    run_every(CODES_INTERVAL, &service.draining, "could not delete unused authorization codes", || async {
         grants::sql::sweep_unredeemed(&service.store, service.clock.now()).await.map(drop)
     })
     .await;
@@ -41,19 +41,19 @@ pub async fn run_codes(service: OpenidService) {
 /// rows.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     // Clients first: their grants are deleted with them.
-    let clients = sweep_all(store, clients::sql::sweep_step).await?;
+    let clients = sweep_all(store, clients::sql::sweep_statement).await?;
     let grants = grants::sql::sweep(store, now).await?;
-    Ok(clients + grants + sweep_all(store, || authorizations::sql::sweep_step(now)).await?)
+    Ok(clients + grants + sweep_all(store, || authorizations::sql::sweep_statement(now)).await?)
 }
 
-/// Repeats a step that deletes a bounded number of rows until none is left.
-async fn sweep_all(store: &Store, step: impl Fn() -> Step) -> Result<usize> {
+/// Repeats a statement that deletes a bounded number of rows until none is left.
+async fn sweep_all(store: &Store, statement: impl Fn() -> Statement) -> Result<usize> {
     let mut swept = 0;
     loop {
-        match store.write([step()]).await? {
+        match store.write([statement()]).await? {
             WriteOutcome::Committed(rows) if !rows.is_empty() => swept += rows.len(),
             _ => return Ok(swept),
         }

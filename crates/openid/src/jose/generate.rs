@@ -25,17 +25,17 @@ const NEEDED: &str = "those of x86-64 or AArch64";
     "this processor cannot make RSA keys, which takes the features {NEEDED}: make one with 'openssl genpkey -algorithm \
      RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem' and pass it on with 'signpost signing-keys rotate --pem key.pem'"
 )]
-pub struct Unable;
+pub struct RsaUnsupported;
 
 /// Generates a key as PKCS #8: RSA of 2048 bits, or P-256. RSA occupies a core for up to a quarter of a second.
 ///
 /// # Errors
-/// [`Unable`], or if the system has no randomness.
+/// [`RsaUnsupported`], or if the system has no randomness.
 pub fn generate_pkcs8(algorithm: SigningAlgorithm) -> Result<SecretSlice<u8>> {
     match algorithm {
         SigningAlgorithm::Rs256 => {
-            if !makes_rsa() {
-                return Err(Unable.into());
+            if !supports_rsa() {
+                return Err(RsaUnsupported.into());
             }
             let key = SigningKey::generate(KeySize::Rsa2048).map_err(|why| anyhow!("no RSA key was made: {why:?}"))?;
             let mut room = vec![0; MAX_PKCS8_BYTES];
@@ -53,7 +53,7 @@ pub fn generate_pkcs8(algorithm: SigningAlgorithm) -> Result<SecretSlice<u8>> {
 /// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(target_arch = "x86_64")]
 #[must_use]
-pub fn makes_rsa() -> bool {
+pub fn supports_rsa() -> bool {
     is_x86_feature_detected!("aes")
         && is_x86_feature_detected!("pclmulqdq")
         && is_x86_feature_detected!("bmi1")
@@ -65,7 +65,7 @@ pub fn makes_rsa() -> bool {
 /// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(target_arch = "aarch64")]
 #[must_use]
-pub fn makes_rsa() -> bool {
+pub fn supports_rsa() -> bool {
     use std::arch::is_aarch64_feature_detected;
     is_aarch64_feature_detected!("neon")
         && is_aarch64_feature_detected!("aes")
@@ -76,7 +76,7 @@ pub fn makes_rsa() -> bool {
 /// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[must_use]
-pub fn makes_rsa() -> bool {
+pub fn supports_rsa() -> bool {
     false
 }
 
@@ -98,8 +98,8 @@ mod tests {
                     assert!(!format!("{pkcs8:?} {key:?}").contains("48, 130"));
                 }
                 Err(error) => {
-                    assert!(!makes_rsa() && algorithm == SigningAlgorithm::Rs256, "{error:#}");
-                    assert!(error.is::<Unable>() && error.to_string().contains("--pem"), "{error:#}");
+                    assert!(!supports_rsa() && algorithm == SigningAlgorithm::Rs256, "{error:#}");
+                    assert!(error.is::<RsaUnsupported>() && error.to_string().contains("--pem"), "{error:#}");
                 }
             }
         }

@@ -42,7 +42,7 @@ pub struct UnverifiedToken<'a> {
 /// Signs claims. `typ` is the type of the token (`JWT`, `at+jwt`).
 ///
 /// # Errors
-/// As [`PrivateKey::sign`], or if the claims do not serialize.
+/// Returns the errors of [`PrivateKey::sign`], or an error if the claims do not serialize.
 pub fn sign(key: &PrivateKey, typ: &str, claims: &impl Serialize) -> Result<String> {
     let header = serde_json::to_vec(&WrittenHeader { alg: key.algorithm(), kid: key.kid(), typ })?;
     let mut token = BASE64URL_NOPAD.encode(&header);

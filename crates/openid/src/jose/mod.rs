@@ -12,9 +12,9 @@ use std::fmt;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-pub use generate::{Unable, generate_pkcs8, makes_rsa};
+pub use generate::{RsaUnsupported, generate_pkcs8, supports_rsa};
 pub use jwk::{Base64Url, PublicJwk};
-pub use pem::{BadPem, read_pem};
+pub use pem::{InvalidPem, read_pem};
 pub use private::PrivateKey;
 
 /// The signing algorithm of ID tokens (RFC 7518, 3.1).
@@ -55,6 +55,6 @@ impl fmt::Display for SigningAlgorithm {
     }
 }
 
-signpost_store::texts! {
+signpost_store::text_columns! {
     SigningAlgorithm: |algorithm| algorithm.as_str(), |text| SigningAlgorithm::parse(text).context("is no algorithm");
 }

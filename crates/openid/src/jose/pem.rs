@@ -10,7 +10,7 @@ const END: &str = "-----END PRIVATE KEY-----";
 /// An error of a PEM file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
-pub enum BadPem {
+pub enum InvalidPem {
     #[error(
         "the key is encrypted with a password: write it without one, with 'openssl pkcs8 -topk8 -nocrypt -in key.pem -out \
          plain.pem'"
@@ -32,21 +32,25 @@ pub enum BadPem {
 /// Returns the private key of a PEM file as PKCS #8. Other text in the file is ignored.
 ///
 /// # Errors
-/// [`BadPem`] if the file has no private key in this format, or several.
-pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, BadPem> {
+/// [`InvalidPem`] if the file has no private key in this format, or several.
+pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, InvalidPem> {
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
-        return Err(BadPem::Encrypted);
+        return Err(InvalidPem::Encrypted);
     }
     let Some((_, rest)) = text.split_once(BEGIN) else {
         let is_other = ["RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY"];
-        return Err(if is_other.iter().any(|label| text.contains(label)) { BadPem::OtherForm } else { BadPem::NoKey });
+        return Err(if is_other.iter().any(|label| text.contains(label)) {
+            InvalidPem::OtherForm
+        } else {
+            InvalidPem::NoKey
+        });
     };
-    let (body, rest) = rest.split_once(END).ok_or(BadPem::NoKey)?;
+    let (body, rest) = rest.split_once(END).ok_or(InvalidPem::NoKey)?;
     if rest.contains(BEGIN) {
-        return Err(BadPem::Several);
+        return Err(InvalidPem::Several);
     }
     let mut body: String = body.split_ascii_whitespace().collect();
-    let key = BASE64.decode(body.as_bytes()).map_err(|_| BadPem::NotBase64);
+    let key = BASE64.decode(body.as_bytes()).map_err(|_| InvalidPem::NotBase64);
     body.zeroize();
     Ok(key?.into())
 }
@@ -67,16 +71,16 @@ mod tests {
     fn every_other_pem_has_an_error() {
         let other = |label: &str| format!("-----BEGIN {label}-----\nAAEC\n-----END {label}-----\n");
         for (text, expected) in [
-            (String::new(), BadPem::NoKey),
-            (other("CERTIFICATE"), BadPem::NoKey),
-            (other("PUBLIC KEY"), BadPem::NoKey),
-            (other("RSA PRIVATE KEY"), BadPem::OtherForm),
-            (other("EC PRIVATE KEY"), BadPem::OtherForm),
-            (other("ENCRYPTED PRIVATE KEY"), BadPem::Encrypted),
-            (other("RSA PRIVATE KEY").replace("AAEC", "Proc-Type: 4,ENCRYPTED\n\nAAEC"), BadPem::Encrypted),
-            (other("PRIVATE KEY") + &other("PRIVATE KEY"), BadPem::Several),
-            (other("PRIVATE KEY").replace("AAEC", "AA!C"), BadPem::NotBase64),
-            (other("PRIVATE KEY").replace("END", "MID"), BadPem::NoKey),
+            (String::new(), InvalidPem::NoKey),
+            (other("CERTIFICATE"), InvalidPem::NoKey),
+            (other("PUBLIC KEY"), InvalidPem::NoKey),
+            (other("RSA PRIVATE KEY"), InvalidPem::OtherForm),
+            (other("EC PRIVATE KEY"), InvalidPem::OtherForm),
+            (other("ENCRYPTED PRIVATE KEY"), InvalidPem::Encrypted),
+            (other("RSA PRIVATE KEY").replace("AAEC", "Proc-Type: 4,ENCRYPTED\n\nAAEC"), InvalidPem::Encrypted),
+            (other("PRIVATE KEY") + &other("PRIVATE KEY"), InvalidPem::Several),
+            (other("PRIVATE KEY").replace("AAEC", "AA!C"), InvalidPem::NotBase64),
+            (other("PRIVATE KEY").replace("END", "MID"), InvalidPem::NoKey),
         ] {
             assert_eq!(read_pem(&text).unwrap_err(), expected, "{text}");
         }

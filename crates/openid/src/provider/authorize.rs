@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use signpost_platform::pages::HtmlPage;
 use url::form_urlencoded;
 
-use super::context::{IssuerContext, PostedRequest, failed, query_of};
+use super::context::{IssuerContext, PostedRequest, internal_error, query_of};
 use super::outcomes;
 use crate::flows::{
     self, AuthorizeOutcome, FlowError, FlowState, LoginPageResult, answer_request, read_authorization_request,
@@ -20,7 +20,7 @@ pub(super) async fn authorize(context: IssuerContext, uri: Uri) -> Result<Respon
     let query = query_of(&uri).map_err(IntoResponse::into_response)?;
     let request = match read_authorization_request(&context.service, &context.domain, query).await {
         Ok(request) => request,
-        Err(FlowError::Internal(error)) => return Err(failed(error)),
+        Err(FlowError::Internal(error)) => return Err(internal_error(error)),
         Err(FlowError::Refused(fault)) => {
             let page = HtmlPage::personal(outcomes::render_client_fault(&context, &fault));
             return Err(page.with_status(StatusCode::BAD_REQUEST).into_response());
@@ -35,7 +35,7 @@ pub(super) async fn authorize(context: IssuerContext, uri: Uri) -> Result<Respon
 pub(super) async fn authorize_by_form(context: IssuerContext, request: Request) -> Result<Response, Response> {
     let posted = PostedRequest::receive(request).await?;
     let hint = match &posted.id_token_hint {
-        Some(token) => read_hint(&context.service, &context.domain, token).await.map_err(failed)?,
+        Some(token) => read_hint(&context.service, &context.domain, token).await.map_err(internal_error)?,
         None => None,
     };
     Ok(context.repeat_with_get("authorize", posted, hint.as_ref()))

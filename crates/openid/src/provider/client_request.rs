@@ -8,7 +8,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use signpost_login::domains::Domain;
 use signpost_platform::limits::{Caller, Limit};
-use signpost_platform::pages::form::MOST_FORM_BYTES;
+use signpost_platform::pages::form::MAX_FORM_BYTES;
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::single_header;
@@ -84,14 +84,14 @@ impl ClientRequest {
         }
         match self.authenticate().await {
             Ok(client) => {
-                // The ID of a public client is no secret: with a shared counter, an attacker could lock out its users.
+                // The ID of a public client is not secret: with a shared counter, an attacker could lock out its users.
                 let is_public = client.settings.is_public;
                 let caller = if is_public { self.address.clone() } else { Caller::Client(client.id.to_string()) };
                 self.count(&caller).await?;
                 Ok(client)
             }
             Err(FlowError::Refused(refusal)) => {
-                self.count_stranger().await?;
+                self.count_unauthenticated().await?;
                 Err(self.refuse_client(refusal))
             }
             Err(FlowError::Internal(error)) => Err(error.into()),
@@ -105,7 +105,7 @@ impl ClientRequest {
     }
 
     /// Counts a request without valid credentials for the client IP.
-    pub(super) async fn count_stranger(&self) -> Result<(), OauthRefusal> {
+    pub(super) async fn count_unauthenticated(&self) -> Result<(), OauthRefusal> {
         self.count(&self.address).await
     }
 
@@ -155,8 +155,8 @@ async fn read_form(headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, S
     if has_type && !is_form(headers) {
         return Err(OauthRefusal::request("send a form: Content-Type: application/x-www-form-urlencoded"));
     }
-    let body = axum::body::to_bytes(body, MOST_FORM_BYTES).await;
-    let body = body.map_err(|_| Problem::PayloadTooLarge { limit: MOST_FORM_BYTES })?;
+    let body = axum::body::to_bytes(body, MAX_FORM_BYTES).await;
+    let body = body.map_err(|_| Problem::PayloadTooLarge { limit: MAX_FORM_BYTES })?;
     let mut fields = BTreeMap::new();
     for (name, value) in form_urlencoded::parse(&body).into_owned() {
         if fields.len() == MAX_FIELDS {

@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use signpost_login::ids::UserId;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::form::{CsrfToken, PostedForm, PostedFormError};
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::PathParams;
 
 use super::context::IssuerContext;
@@ -43,17 +43,17 @@ pub(super) async fn answer(
     let IssuerContext { service, domain, browser, .. } = &context;
     let form = PostedForm::receive(&service.origin, request).await;
     let form = form.map_err(|refusal| refuse(&context, &id, refusal))?;
-    let Some(who) = context.find_signed_in().await? else { return show_question(&context, &id).await };
-    let checked = form.check(context.page_cookie(), &purpose(&id, &who.user.id));
+    let Some(signed_in) = context.find_signed_in().await? else { return show_question(&context, &id).await };
+    let checked = form.check(context.page_cookie(), &purpose(&id, &signed_in.user.id));
     checked.map_err(|refusal| refuse(&context, &id, refusal))?;
     let outcome = match form.text("answer") {
-        Some("allow") => continue_authorization(service, domain, browser, &id, Some(who.user.id)).await,
+        Some("allow") => continue_authorization(service, domain, browser, &id, Some(signed_in.user.id)).await,
         Some("deny") => deny(service, domain, browser, &id).await,
-        Some("other") => restart(service, domain, browser, &who, &id).await,
-        _ => return Err(refuse(&context, &id, FormRefusal::Unreadable)),
+        Some("other") => restart(service, domain, browser, &signed_in, &id).await,
+        _ => return Err(refuse(&context, &id, PostedFormError::Malformed)),
     };
     match outcome.map_err(IntoResponse::into_response)? {
-        AuthorizeOutcome::Redirect(url) => Ok(outcomes::leave(&context, &url)),
+        AuthorizeOutcome::Redirect(url) => Ok(outcomes::redirect_after_form(&context, &url)),
         other => Ok(context.respond(other)),
     }
 }
@@ -63,17 +63,17 @@ fn purpose(id: &str, user: &UserId) -> String {
     format!("consent {id} {user}")
 }
 
-fn refuse(context: &IssuerContext, id: &str, refusal: FormRefusal) -> Response {
+fn refuse(context: &IssuerContext, id: &str, refusal: PostedFormError) -> Response {
     let page = outcomes::render_stale(context, &format!("authorize/consent/{id}"));
     HtmlPage::personal(page).with_status(refusal.status()).into_response()
 }
 
 fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
     let words = context.words();
-    let ConsentQuestion { id, request, who, .. } = question;
+    let ConsentQuestion { id, request, signed_in, .. } = question;
     let redirect_uri = &request.target.redirect_uri;
     let application = application_of(&request.client, redirect_uri);
-    let token = FormToken::new(&context.browser.page_cookie, &purpose(id.as_str(), &who.user.id));
+    let token = CsrfToken::new(&context.browser.page_cookie, &purpose(id.as_str(), &signed_in.user.id));
     let body = html! {
         div {
             h1 #t {
@@ -82,7 +82,7 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
             }
             p.called { ((words.you_go_back_to)(&name(&host_of(redirect_uri)))) }
         }
-        p { ((words.you_are)(&name(who.user.petname.as_str()), &name(context.domain.name.as_str()))) }
+        p { ((words.you_are)(&name(signed_in.user.petname.as_str()), &name(context.domain.name.as_str()))) }
         div.stack-sm {
             p #learns { (words.it_learns) }
             ul.points aria-labelledby="learns" {
@@ -95,7 +95,7 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
             (token)
             div.grid2 {
                 button #deny .btn.wide name="answer" value="deny" { (words.deny) }
-                button #allow .btn.primary.wide name="answer" value="allow" { (Sign::Tick.draw(20)) (words.allow) }
+                button #allow .btn.primary.wide name="answer" value="allow" { (PageIcon::Tick.draw(20)) (words.allow) }
             }
             p.sm { (words.not_you) " " button #not-you .link name="answer" value="other" { (words.log_in_as_other) } }
         }
@@ -112,7 +112,7 @@ fn describe_scope(context: &IssuerContext, question: &ConsentQuestion, scope: Op
         OpenidScope::Profile => html! { (words.learns_profile) },
         OpenidScope::Email if question.request.client.settings.email == EmailClaim::None => return None,
         OpenidScope::Email => {
-            let address = address_of(&question.who.user, &context.domain);
+            let address = address_of(&question.signed_in.user, &context.domain);
             html! { (words.learns_email) " " bdi.sm.soft { (address) } }
         }
         OpenidScope::OfflineAccess => html! { (words.learns_offline) },

@@ -26,8 +26,8 @@ use crate::service::{IssuerState, OpenidService};
 
 /// The cookie that decrypts a posted hint.
 const HINT_COOKIE: CookieName = CookieName::new("signpost_hint");
-/// Lifetime of the cookie, equal to that of a pending authorization.
-const HINT_COOKIE_LASTS: Duration = Duration::from_hours(1);
+/// Lifetime of the cookie, equal to the lifetime of a pending authorization.
+const HINT_COOKIE_MAX_AGE: Duration = Duration::from_hours(1);
 /// The value of a posted hint that no browser can decrypt.
 const NO_HINT: &str = "unknown";
 
@@ -72,7 +72,7 @@ impl FromRequestParts<IssuerState> for IssuerContext {
         counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())?;
         let Some(id) = path_domain_id(parts).await else { return Err(Problem::NotFound.into_response()) };
         let domain = find_issuer_domain(&service, state.environment, &id, service.store.file_state()).await;
-        let domain = domain.map_err(failed)?.ok_or_else(|| Problem::NotFound.into_response())?;
+        let domain = domain.map_err(internal_error)?.ok_or_else(|| Problem::NotFound.into_response())?;
         Ok(Self { service, domain, language, browser, has_page_cookie })
     }
 }
@@ -87,7 +87,7 @@ pub(super) async fn path_domain_id(parts: &mut Parts) -> Option<DomainId> {
 impl IssuerContext {
     /// Sets the language to the first of `ui_locales` that pages support.
     pub(super) fn with_locales(self, ui_locales: Option<&str>) -> Self {
-        let language = ui_locales.unwrap_or_default().split(' ').find_map(Language::of_tag);
+        let language = ui_locales.unwrap_or_default().split(' ').find_map(Language::from_tag);
         Self { language: language.unwrap_or(self.language), ..self }
     }
 
@@ -131,9 +131,9 @@ impl IssuerContext {
         if query.len() > MAX_QUERY_LEN {
             return too_long().into_response();
         }
-        let mut reply = to(&format!("{}?{query}", self.link(path)));
+        let mut reply = redirect_to(&format!("{}?{query}", self.link(path)));
         if hint.is_some() {
-            let set = HINT_COOKIE.set(&self.service.origin, &cookie, HINT_COOKIE_LASTS);
+            let set = HINT_COOKIE.set(&self.service.origin, &cookie, HINT_COOKIE_MAX_AGE);
             reply.headers_mut().append(header::SET_COOKIE, set);
         }
         reply
@@ -182,7 +182,7 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 }
 
 /// Redirects with 303, so that the browser continues with `GET` (RFC 9700, 2.1 forbids 307).
-pub(super) fn to(url: &str) -> Response {
+pub(super) fn redirect_to(url: &str) -> Response {
     let no_store = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -191,6 +191,6 @@ pub(super) fn to(url: &str) -> Response {
 }
 
 /// Returns the response to an internal error.
-pub(super) fn failed(error: anyhow::Error) -> Response {
+pub(super) fn internal_error(error: anyhow::Error) -> Response {
     Problem::from(error).into_response()
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::context::IssuerContext;
 use super::words::{ProviderWords, provider_words};
@@ -14,13 +14,13 @@ impl IssuerContext {
         provider_words(self.language)
     }
 
-    /// Renders a page of one column. `state` is the value of `data-state`. A page that `is_reloadable` can be loaded
+    /// Renders a single-column page. `state` is the value of `data-state`. A page that `is_reloadable` can be loaded
     /// with only its path, and therefore in another language.
     pub(super) fn draw(&self, title: &str, state: &str, body: &Markup, is_reloadable: bool) -> String {
         self.draw_with_head(title, state, body, is_reloadable, html! {})
     }
 
-    /// Renders a page of one column with additional elements in its head.
+    /// Renders a single-column page with additional elements in its head.
     pub(super) fn draw_with_head(
         &self,
         title: &str,
@@ -45,9 +45,9 @@ pub(super) fn name(text: &str) -> Markup {
 }
 
 /// Renders the heading of a page, with an icon.
-pub(super) fn headed(sign: Sign, head: &Markup, text: &Markup) -> Markup {
+pub(super) fn headed(icon: PageIcon, head: &Markup, text: &Markup) -> Markup {
     html! {
-        (sign.draw(40))
+        (icon.draw(40))
         div.stack-sm { h1 #t { (head) } p.lead { (text) } }
     }
 }

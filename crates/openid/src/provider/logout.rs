@@ -6,10 +6,10 @@ use axum::response::{IntoResponse, Response};
 use maud::html;
 use signpost_login::flows::sign_in::SignedInUser;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::form::{CsrfToken, PostedForm, PostedFormError};
+use signpost_platform::pages::icons::PageIcon;
 
-use super::context::{IssuerContext, PostedRequest, failed, query_of, to};
+use super::context::{IssuerContext, PostedRequest, internal_error, query_of, redirect_to};
 use super::document::{application_of, headed, name};
 use super::outcomes;
 use crate::flows::{
@@ -24,15 +24,15 @@ pub(super) async fn log_out(context: IssuerContext, uri: Uri) -> Result<Response
     let query = query_of(&uri).map_err(IntoResponse::into_response)?;
     let sent = LogoutParameters::read(query);
     let request = read(&context, &sent).await?;
-    let who = context.find_signed_in().await?;
-    if let Some(who) = &who
-        && !is_own_hint(&request, who)
+    let signed_in = context.find_signed_in().await?;
+    if let Some(signed_in) = &signed_in
+        && !is_own_hint(&request, signed_in)
     {
-        return Ok(HtmlPage::personal(draw(&context, &sent, &request, who)).into_response());
+        return Ok(HtmlPage::personal(draw(&context, &sent, &request, signed_in)).into_response());
     }
-    end(&context, &request, who.as_ref()).await?;
+    end(&context, &request, signed_in.as_ref()).await?;
     Ok(match &request.redirect {
-        Some(url) => to(url),
+        Some(url) => redirect_to(url),
         None => HtmlPage::personal(outcomes::render_logged_out(&context)).into_response(),
     })
 }
@@ -42,7 +42,7 @@ pub(super) async fn log_out_by_form(context: IssuerContext, request: Request) ->
     let posted = PostedRequest::receive(request).await?;
     let hint = match &posted.id_token_hint {
         Some(token) => {
-            let hint = read_hint(&context.service, &context.domain, token).await.map_err(failed)?;
+            let hint = read_hint(&context.service, &context.domain, token).await.map_err(internal_error)?;
             Some(hint.ok_or_else(|| refuse_fault(&context, LogoutFault::ForeignHint))?)
         }
         None => None,
@@ -60,10 +60,10 @@ pub(super) async fn confirm(context: IssuerContext, request: Request) -> Result<
         FIELDS.map(|field| form.text(field).filter(|text| !text.is_empty()).map(str::to_owned));
     let sent = LogoutParameters { client_id, post_logout_redirect_uri, state, ..LogoutParameters::default() };
     let request = read(&context, &sent).await?;
-    let who = context.find_signed_in().await?;
-    end(&context, &request, who.as_ref()).await?;
+    let signed_in = context.find_signed_in().await?;
+    end(&context, &request, signed_in.as_ref()).await?;
     match &request.redirect {
-        Some(url) => Ok(outcomes::leave(&context, url)),
+        Some(url) => Ok(outcomes::redirect_after_form(&context, url)),
         None => Ok(HtmlPage::personal(outcomes::render_logged_out(&context)).into_response()),
     }
 }
@@ -72,7 +72,7 @@ async fn read(context: &IssuerContext, sent: &LogoutParameters) -> Result<Logout
     let cookie = context.browser.hint_cookie.as_ref();
     read_logout(&context.service, &context.domain, sent, cookie).await.map_err(|error| match error {
         FlowError::Refused(fault) => refuse_fault(context, fault),
-        FlowError::Internal(error) => failed(error),
+        FlowError::Internal(error) => internal_error(error),
     })
 }
 
@@ -81,9 +81,13 @@ fn refuse_fault(context: &IssuerContext, fault: LogoutFault) -> Response {
     page.with_status(StatusCode::BAD_REQUEST).into_response()
 }
 
-async fn end(context: &IssuerContext, request: &LogoutRequest, who: Option<&SignedInUser>) -> Result<(), Response> {
+async fn end(
+    context: &IssuerContext,
+    request: &LogoutRequest,
+    signed_in: Option<&SignedInUser>,
+) -> Result<(), Response> {
     let cookie = context.browser.login_cookie.as_ref();
-    end_session(&context.service, &context.domain, request, cookie, who).await.map_err(failed)
+    end_session(&context.service, &context.domain, request, cookie, signed_in).await.map_err(internal_error)
 }
 
 /// Returns the purpose of the form's CSRF token.
@@ -91,19 +95,19 @@ fn purpose(context: &IssuerContext) -> String {
     format!("logout {}", context.domain.id)
 }
 
-fn refuse(context: &IssuerContext, refusal: FormRefusal) -> Response {
+fn refuse(context: &IssuerContext, refusal: PostedFormError) -> Response {
     let page = HtmlPage::personal(outcomes::render_stale(context, "logout"));
     page.with_status(refusal.status()).into_response()
 }
 
-fn draw(context: &IssuerContext, sent: &LogoutParameters, request: &LogoutRequest, who: &SignedInUser) -> String {
+fn draw(context: &IssuerContext, sent: &LogoutParameters, request: &LogoutRequest, signed_in: &SignedInUser) -> String {
     let words = context.words();
     let domain = name(context.domain.name.as_str());
     let client_id = request.client.as_ref().map(|client| client.id.as_str());
     let fields = [client_id, sent.post_logout_redirect_uri.as_deref(), sent.state.as_deref()];
-    let token = context.browser.login_cookie.as_ref().map(|cookie| FormToken::new(cookie, &purpose(context)));
+    let token = context.browser.login_cookie.as_ref().map(|cookie| CsrfToken::new(cookie, &purpose(context)));
     let body = html! {
-        (headed(Sign::Key, &(words.logout_question)(&domain), &(words.logout_you_are)(&name(who.user.petname.as_str()))))
+        (headed(PageIcon::Key, &(words.logout_question)(&domain), &(words.logout_you_are)(&name(signed_in.user.petname.as_str()))))
         @if let Some(client) = &request.client {
             @let uri = client.settings.redirect_uris.as_slice().first().map(ToString::to_string).unwrap_or_default();
             p { ((words.logout_asked_by)(&name(&application_of(client, &uri)))) }

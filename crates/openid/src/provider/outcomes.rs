@@ -4,10 +4,10 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::frame::refresh_to;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use url::Url;
 
-use super::context::{IssuerContext, failed};
+use super::context::{IssuerContext, internal_error};
 use super::document::{headed, name};
 use super::words::DomainText;
 use crate::authorizations::host_of;
@@ -16,65 +16,71 @@ use crate::flows::{ClientFault, LogoutFault, UnavailableIssuer};
 /// Renders the page for an error that must not be reported to the redirect URI.
 pub(super) fn render_client_fault(context: &IssuerContext, fault: &ClientFault) -> String {
     let words = context.words();
-    let (told, detail) = match fault {
+    let (message, detail) = match fault {
         ClientFault::UnknownClient => (&words.unknown_client, html! { (words.unknown_client_detail) }),
         ClientFault::NoRedirectUri => (&words.unknown_return, html! { (words.no_return_detail) }),
         ClientFault::UnknownRedirectUri(uri) => {
             (&words.unknown_return, html! { (words.unknown_return_detail) " " code { bdi { (uri) } } })
         }
     };
-    fault_page(context, "client-fault", told, &html! {}, &detail)
+    fault_page(context, "client-fault", message, &html! {}, &detail)
 }
 
 /// Renders the page for an issuer that accepts no logins, with the reason and the link back to the client.
 pub(super) fn render_unavailable(context: &IssuerContext, unavailable: &UnavailableIssuer) -> String {
     let words = context.words();
     let host = name(&host_of(&unavailable.request.target.redirect_uri));
-    let way_on = html! {
-        div.stack-sm { a #back .btn.primary.wide href=(unavailable.way_back) { span { ((words.back_to)(&host)) } } }
+    let next_step = html! {
+        div.stack-sm { a #back .btn.primary.wide href=(unavailable.error_redirect) { span { ((words.back_to)(&host)) } } }
     };
     let detail = html! { (words.unable_detail) " " code { bdi lang="en" { (unavailable.reason) } } };
-    fault_page(context, "unable", &words.unable, &way_on, &detail)
+    fault_page(context, "unable", &words.unable, &next_step, &detail)
 }
 
 /// Renders the page for an invalid logout request.
 pub(super) fn render_logout_fault(context: &IssuerContext, fault: LogoutFault) -> String {
     let words = context.words();
-    let (told, detail) = match fault {
+    let (message, detail) = match fault {
         LogoutFault::ForeignHint => (&words.no_logout, words.foreign_hint_detail),
         LogoutFault::UnknownClient => (&words.no_logout, words.unknown_client_detail),
-        LogoutFault::UnknownAddress => (&words.no_logout, words.unknown_logout_return_detail),
+        LogoutFault::UnknownRedirectUri => (&words.no_logout, words.unknown_logout_return_detail),
     };
-    let way_on = html! {
+    let next_step = html! {
         div.stack-sm {
             a #log-out .btn.primary.wide href=(context.link_in_language("logout")) { (words.log_out_here) }
         }
     };
-    fault_page(context, "logout-fault", told, &way_on, &html! { (detail) })
+    fault_page(context, "logout-fault", message, &next_step, &html! { (detail) })
 }
 
-fn fault_page(context: &IssuerContext, state: &str, told: &DomainText, way_on: &Markup, detail: &Markup) -> String {
+fn fault_page(
+    context: &IssuerContext,
+    state: &str,
+    message: &DomainText,
+    next_step: &Markup,
+    detail: &Markup,
+) -> String {
     let words = context.words();
     let body = html! {
-        (headed(Sign::Stop, &html! { (told.head) }, &(told.text)(&name(context.domain.name.as_str()))))
-        (way_on)
-        div.notice { (Sign::Info.draw(20)) div { p { b { (words.for_builders) } } p.sm { (detail) } } }
+        (headed(PageIcon::Stop, &html! { (message.head) }, &(message.text)(&name(context.domain.name.as_str()))))
+        (next_step)
+        div.notice { (PageIcon::Info.draw(20)) div { p { b { (words.for_builders) } } p.sm { (detail) } } }
     };
-    context.draw(told.head, state, &body, false)
+    context.draw(message.head, state, &body, false)
 }
 
 /// Renders the page for an authorization that has ended, or belongs to another browser.
 pub(super) fn render_expired(context: &IssuerContext) -> String {
-    let told = &context.words().over;
-    let text = (told.text)(&name(context.domain.name.as_str()));
-    context.draw(told.head, "over", &headed(Sign::Clock, &html! { (told.head) }, &text), false)
+    let message = &context.words().over;
+    let text = (message.text)(&name(context.domain.name.as_str()));
+    context.draw(message.head, "over", &headed(PageIcon::Clock, &html! { (message.head) }, &text), false)
 }
 
 /// Renders the page for a refused form. `path` is the page, below the issuer, that has a new form.
 pub(super) fn render_stale(context: &IssuerContext, path: &str) -> String {
     let words = context.words();
     let body = html! {
-        (headed(Sign::Stop, &html! { (words.stale.head) }, &(words.stale.text)(&name(context.domain.name.as_str()))))
+        (headed(PageIcon::Stop, &html! { (words.stale.head) }, &(words.stale.text)(&name(context.domain.name.as_str()))))
         div.stack-sm {
             a.btn.primary.wide href=(context.link_in_language(path)) { (words.show_again) }
         }
@@ -84,15 +90,15 @@ pub(super) fn render_stale(context: &IssuerContext, path: &str) -> String {
 
 /// Sends the browser to another site after a form was posted: by a link and a refresh, because the policy `form-action`
 /// blocks a redirect.
-pub(super) fn leave(context: &IssuerContext, url: &str) -> Response {
+pub(super) fn redirect_after_form(context: &IssuerContext, url: &str) -> Response {
     let words = context.words();
     let url = match Url::parse(url) {
         Ok(url) => url,
-        Err(error) => return failed(error.into()),
+        Err(error) => return internal_error(error.into()),
     };
     let host = host_of(url.as_str());
     let body = html! {
-        (headed(Sign::Tick, &html! { (words.done) }, &(words.going_back)(&name(&host))))
+        (headed(PageIcon::Tick, &html! { (words.done) }, &(words.going_back)(&name(&host))))
         div.stack-sm {
             a #continue .btn.primary.wide href=(url) { span { ((words.continue_to)(&name(&host))) } }
         }
@@ -102,7 +108,7 @@ pub(super) fn leave(context: &IssuerContext, url: &str) -> Response {
 
 /// Renders the page after a logout.
 pub(super) fn render_logged_out(context: &IssuerContext) -> String {
-    let told = &context.words().logged_out;
-    let text = (told.text)(&name(context.domain.name.as_str()));
-    context.draw(told.head, "logged-out", &headed(Sign::Tick, &html! { (told.head) }, &text), false)
+    let message = &context.words().logged_out;
+    let text = (message.text)(&name(context.domain.name.as_str()));
+    context.draw(message.head, "logged-out", &headed(PageIcon::Tick, &html! { (message.head) }, &text), false)
 }

@@ -24,7 +24,7 @@ pub(super) async fn show(request: ClientRequest) -> Result<Response, OauthRefusa
         None => None,
     };
     let Some(found) = found else {
-        request.count_stranger().await?;
+        request.count_unauthenticated().await?;
         return Err(refuse(&request, token.is_some()));
     };
     request.count(&Caller::Client(found.grant.id.to_string())).await?;

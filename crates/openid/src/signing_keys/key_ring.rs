@@ -8,7 +8,7 @@ use serde_json::Value;
 use signpost_login::domains::seal::Seal;
 
 use super::rules::{KeyTimes, find_signer, find_state};
-use super::{KeptKey, StoredSigningKey};
+use super::{StoredPrivateKey, StoredSigningKey};
 use crate::jose::{PrivateKey, PublicJwk, SigningAlgorithm};
 
 /// The keys of an environment, ready to sign and verify.
@@ -47,7 +47,7 @@ impl KeyRing {
 
     /// Returns true if it was created from these rows.
     #[must_use]
-    pub fn is_of(&self, rows: &[StoredSigningKey]) -> bool {
+    pub fn matches(&self, rows: &[StoredSigningKey]) -> bool {
         self.rows == rows
     }
 
@@ -123,9 +123,9 @@ fn decrypt(row: &StoredSigningKey, seal: &Seal) -> Result<PrivateKey> {
 
 /// Encrypts a private key for the database.
 #[must_use]
-pub fn encrypt_key(pkcs8: &[u8], kid: &str, seal: &Seal, nonce: [u8; 12]) -> KeptKey {
+pub fn encrypt_key(pkcs8: &[u8], kid: &str, seal: &Seal, nonce: [u8; 12]) -> StoredPrivateKey {
     let text = secrecy::SecretString::from(BASE64.encode(pkcs8));
-    KeptKey(seal.encrypt(text.expose_secret(), kid, nonce))
+    StoredPrivateKey(seal.encrypt(text.expose_secret(), kid, nonce))
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(ring.published_names(start), [&*first, &*second]);
         assert!(ring.find(&first).is_some() && ring.find("x").is_none());
         assert!(ring.find_signer(SigningAlgorithm::Rs256, start).is_none() && !ring.has(SigningAlgorithm::Rs256));
-        assert!(ring.is_of(&rows) && !ring.is_of(&rows[..1]));
+        assert!(ring.matches(&rows) && !ring.matches(&rows[..1]));
     }
 
     #[test]
@@ -181,15 +181,15 @@ mod tests {
             let swapped = StoredSigningKey { private_key: other.private_key.clone(), ..one };
             assert!(decrypt_key(&swapped, &plain).is_err());
         }
-        let erased = StoredSigningKey { private_key: KeptKey(String::new()), ..other };
+        let erased = StoredSigningKey { private_key: StoredPrivateKey(String::new()), ..other };
         assert!(decrypt_key(&erased, &Seal::default()).is_err());
     }
 
     #[test]
     fn private_keys_are_not_printed() {
         let row = row(1, Timestamp::UNIX_EPOCH, &Seal::default());
-        let kept = row.private_key.0.clone();
+        let stored = row.private_key.0.clone();
         let shown = format!("{row:?} {:?}", KeyRing::open(vec![row.clone()], &Seal::default()).unwrap());
-        assert!(!shown.contains(&kept));
+        assert!(!shown.contains(&stored));
     }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use signpost_platform::accounts::Environment;
 
-use super::rules::{AFTERLIFE, find_end, find_state};
+use super::rules::{RETIREMENT_PERIOD, find_end, find_state};
 use super::{KeyState, StoredSigningKey, series, times};
 use crate::jose::SigningAlgorithm;
 
@@ -42,7 +42,7 @@ pub fn describe(keys: &[StoredSigningKey], now: Timestamp) -> Vec<ListedSigningK
                 state: find_state(&times, position, now),
                 created_at: key.created_at,
                 active_from: key.active_from,
-                published_until: find_end(&times, position).map(|end| end + AFTERLIFE),
+                published_until: find_end(&times, position).map(|end| end + RETIREMENT_PERIOD),
             });
         }
     }

@@ -1,14 +1,14 @@
 //! The keys that sign ID tokens. For each environment and algorithm one key signs at a time; the next key is published
 //! before it signs, and the previous key until its last token has expired.
 
+pub mod creation;
 pub mod key_ring;
+pub mod key_ring_cache;
 pub mod listed;
-pub mod making;
-pub mod read_rings;
+pub mod problem;
 pub mod reseal;
 pub mod rules;
 pub mod sql;
-pub mod trouble;
 
 use std::fmt;
 
@@ -31,11 +31,11 @@ rows! {
         pub environment: Environment,
         /// The algorithm.
         pub algorithm: SigningAlgorithm,
-        /// The position among the keys of this environment and algorithm, from 1. It is unique, so that only one of
-        /// concurrent servers inserts a key.
+        /// The position among the keys of this environment and algorithm, from 1. It is unique, so that only the first
+        /// of several concurrent servers inserts a key.
         pub number: i64,
         /// The private key.
-        pub private_key: KeptKey,
+        pub private_key: StoredPrivateKey,
         /// The public key.
         pub public_key: PublicJwk as Json<PublicJwk>,
         /// When it was generated and published.
@@ -48,9 +48,9 @@ rows! {
 /// A private key in the database: PKCS #8 in base64, encrypted if the operator has an encryption key. Empty after it
 /// was erased.
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeptKey(pub(crate) String);
+pub struct StoredPrivateKey(pub(crate) String);
 
-impl KeptKey {
+impl StoredPrivateKey {
     /// Returns true if it was erased.
     #[must_use]
     pub fn is_erased(&self) -> bool {
@@ -76,12 +76,12 @@ fn times(series: &[StoredSigningKey]) -> Vec<KeyTimes> {
     series.iter().map(StoredSigningKey::times).collect()
 }
 
-impl fmt::Debug for KeptKey {
+impl fmt::Debug for StoredPrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeptKey")
+        f.write_str("StoredPrivateKey")
     }
 }
 
-signpost_store::texts! {
-    KeptKey: |key| &key.0, |text| Ok(KeptKey(text.to_owned()));
+signpost_store::text_columns! {
+    StoredPrivateKey: |key| &key.0, |text| Ok(StoredPrivateKey(text.to_owned()));
 }

@@ -6,14 +6,14 @@ use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::Seal;
 use signpost_store::Store;
 
+use super::creation::encrypt_anew;
 use super::key_ring::decrypt_key;
-use super::making::encrypt_anew;
 use super::sql;
 
 /// Checks at the start of the server, before the first login, that all signing keys can be decrypted.
 ///
 /// # Errors
-/// If a key cannot be decrypted, with the number of such keys, or as [`Store::read`].
+/// If a key cannot be decrypted, with the number of such keys, or the database cannot be read.
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     let keys = sql::list_all(store).await?;
     let mut errors =
@@ -26,18 +26,18 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// Encrypts all keys that are not encrypted with the current encryption key. Returns their number.
 ///
 /// # Errors
-/// As [`Store::read`] and [`Store::write`].
+/// Returns an error if the database cannot be read.
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
-    let mut steps = Vec::new();
+    let mut statements = Vec::new();
     for key in sql::list_all(store).await? {
         if let Some(anew) = encrypt_anew(&key, seal)? {
-            steps.push(sql::reseal(&key, anew));
+            statements.push(sql::reseal(&key, anew));
         }
     }
-    let sealed = steps.len();
+    let sealed = statements.len();
     if sealed > 0 {
-        steps.push(sql::insert_resealed(sealed, now));
-        commit_secrets(store, seal, steps).await?;
+        statements.push(sql::insert_resealed(sealed, now));
+        commit_secrets(store, seal, statements).await?;
     }
     Ok(sealed)
 }

@@ -8,15 +8,15 @@ use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step};
+use signpost_store::{Statement, Store, Stored, WriteError, params, sql};
 
 use super::StoredSigningKey;
 
-const OF_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environment = $1 ORDER BY algorithm, number");
+const LIST_BY_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environment = $1 ORDER BY algorithm, number");
 
-const ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
+const LIST_ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
 
-/// Only one of concurrent servers inserts the next key.
+/// Only the first of several concurrent servers inserts the next key.
 const INSERT: &str = sql!(StoredSigningKey::INSERT, " ON CONFLICT (environment, algorithm, number) DO NOTHING");
 
 const DELETE_BEFORE: &str = "DELETE FROM signing_keys WHERE environment = $1 AND algorithm = $2 AND number < $3";
@@ -34,9 +34,9 @@ const COUNT_PLAIN_TEXT: &str =
 
 /// The treatment of the keys before a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum PreviousKeys {
     /// They stay published until their tokens have expired.
-    Kept,
+    Retained,
     /// They are deleted, because others may have signed with them.
     Deleted,
 }
@@ -44,23 +44,23 @@ pub enum Before {
 /// Returns the keys of an environment, ordered within each algorithm.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn list(store: &Store, environment: Environment) -> Result<Vec<StoredSigningKey>> {
-    store.read(OF_ENVIRONMENT, params![environment]).await?.into_iter().map(StoredSigningKey::from_row).collect()
+    store.read(LIST_BY_ENVIRONMENT, params![environment]).await?.into_iter().map(StoredSigningKey::from_row).collect()
 }
 
 /// Returns the keys of both environments, ordered within each algorithm.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn list_all(store: &Store) -> Result<Vec<StoredSigningKey>> {
-    store.read(ALL, params![]).await?.into_iter().map(StoredSigningKey::from_row).collect()
+    store.read(LIST_ALL, params![]).await?.into_iter().map(StoredSigningKey::from_row).collect()
 }
 
 /// Returns the number of private keys in plain text.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if the database cannot be read.
 pub async fn count_plain_text(store: &Store) -> Result<i64> {
     let row = store.read_one(COUNT_PLAIN_TEXT, params![]).await?;
     row.context("COUNT is one row")?.int(0)
@@ -69,47 +69,47 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
 /// Inserts a new key, encrypted by `seal`.
 ///
 /// # Errors
-/// As [`commit_secrets`]; [`WriteError::Conflict`] if another key has its number, or the key exists.
+/// Returns the errors of [`commit_secrets`]; [`WriteError::Conflict`] if another key has its number, or the key exists.
 pub async fn insert(
     store: &Store,
     seal: &Seal,
     key: &StoredSigningKey,
-    before: Before,
+    previous: PreviousKeys,
     by: &Actor,
 ) -> Result<(), WriteError> {
     let StoredSigningKey { kid, environment, algorithm, number, created_at, active_from, .. } = key;
     let details = json!({
         "environment": environment, "algorithm": algorithm, "active_from": active_from,
-        "old_keys_deleted": before == Before::Deleted,
+        "old_keys_deleted": previous == PreviousKeys::Deleted,
     });
-    let mut steps = vec![must(INSERT, key.clone().params())];
-    if before == Before::Deleted {
-        steps.push(step(DELETE_BEFORE, params![*environment, *algorithm, *number]));
+    let mut statements = vec![Statement::expect_row(INSERT, key.clone().params())];
+    if previous == PreviousKeys::Deleted {
+        statements.push(Statement::new(DELETE_BEFORE, params![*environment, *algorithm, *number]));
     }
-    steps.push(insert_entry(by, None, Action::SigningKeyCreated, kid, &details, *created_at));
-    commit_secrets(store, seal, steps).await
+    statements.push(insert_entry(by, None, Action::SigningKeyCreated, kid, &details, *created_at));
+    commit_secrets(store, seal, statements).await
 }
 
-/// Returns the step that erases a private key.
+/// Returns the statement that erases a private key.
 #[must_use]
-pub fn erase(kid: &str) -> Step {
-    step(ERASE, params![kid])
+pub fn erase(kid: &str) -> Statement {
+    Statement::new(ERASE, params![kid])
 }
 
-/// Returns the step that deletes a key.
+/// Returns the statement that deletes a key.
 #[must_use]
-pub fn delete(kid: &str) -> Step {
-    step(DELETE, params![kid])
+pub fn delete(kid: &str) -> Statement {
+    Statement::new(DELETE, params![kid])
 }
 
-/// Returns the step that replaces an encrypted private key, unless it has changed.
+/// Returns the statement that replaces an encrypted private key, unless it has changed.
 #[must_use]
-pub fn reseal(key: &StoredSigningKey, anew: super::KeptKey) -> Step {
-    step(RESEAL, params![anew, &key.kid, key.private_key.clone()])
+pub fn reseal(key: &StoredSigningKey, anew: super::StoredPrivateKey) -> Statement {
+    Statement::new(RESEAL, params![anew, &key.kid, key.private_key.clone()])
 }
 
-/// Returns the step that inserts the audit entry for newly encrypted keys.
+/// Returns the statement that inserts the audit entry for newly encrypted keys.
 #[must_use]
-pub fn insert_resealed(keys: usize, now: Timestamp) -> Step {
+pub fn insert_resealed(keys: usize, now: Timestamp) -> Statement {
     insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &json!({ "signing_keys": keys }), now)
 }

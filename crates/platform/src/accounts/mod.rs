@@ -8,7 +8,7 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, texts};
+use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumns, text_columns};
 
 use crate::limits::Caller;
 
@@ -119,14 +119,14 @@ impl fmt::Display for Environment {
     }
 }
 
-texts! {
+text_columns! {
     Environment: |environment| environment.as_str(), |text| Environment::parse(text).context("is no environment");
     Scope: |scope| scope.as_str(), |text| Scope::parse(text).context("is no scope");
 }
 
 impl ReadColumns for Account {
     const COLUMNS: &'static [Column] =
-        &[Column { name: "account", kind: Kind::Text }, Column { name: "environment", kind: Kind::Text }];
+        &[Column { name: "account", kind: ColumnKind::Text }, Column { name: "environment", kind: ColumnKind::Text }];
 
     fn read(values: &mut Values) -> Result<Self> {
         Ok(Self { name: values.next_column()?, environment: values.next_column()? })

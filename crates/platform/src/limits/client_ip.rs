@@ -19,7 +19,7 @@ pub enum Caller {
     /// An OpenID Connect client, or a grant of a client.
     Client(String),
     /// All callers together.
-    Everybody,
+    All,
     /// An IPv4 address, or an IPv6 network of 64 bits: a single household or machine.
     Address(IpAddr),
     /// The address of a program with a missing or invalid API key or client secret. Counted separately from
@@ -35,7 +35,7 @@ impl fmt::Display for Caller {
             Self::Account(account) => f.write_str(account),
             Self::Session(session) => write!(f, "{session}"),
             Self::Client(client) => write!(f, "{client}"),
-            Self::Everybody => f.write_str("everybody"),
+            Self::All => f.write_str("everybody"),
             Self::Address(address) => write!(f, "{address}"),
             Self::WithoutKey(address) => write!(f, "without-key:{address}"),
             Self::Network(network) => write!(f, "{network}"),

@@ -11,18 +11,18 @@ use super::{ForwardedHeader, Proxies};
 /// client has it.
 pub const CLAIMED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// Request header that requests a [`ForwardingSeen`].
-pub const ASK_CLIENT: HeaderName = HeaderName::from_static("signpost-doctor");
-/// Response header with the name of a [`ForwardingSeen`].
-pub const TOLD_CLIENT: HeaderName = HeaderName::from_static("signpost-client");
+/// Request header that requests a [`ForwardingResult`].
+pub const FORWARDING_REQUEST: HeaderName = HeaderName::from_static("signpost-doctor");
+/// Response header with the name of a [`ForwardingResult`].
+pub const FORWARDING_RESPONSE: HeaderName = HeaderName::from_static("signpost-client");
 
 /// Headers that only proxies set.
-const SIGNS_OF_PROXIES: [&str; 5] = ["via", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
+const PROXY_HEADERS: [&str; 5] = ["via", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
 
 /// The result for a request from [`CLAIMED_ADDRESS`]. It contains no address and no network; clients could also find it
 /// out with many requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForwardingSeen {
+pub enum ForwardingResult {
     /// Counted for the connection; there is no sign of a proxy.
     Direct,
     /// Counted for the connection, although it is a proxy: the proxy is not trusted, and all its clients share their
@@ -38,7 +38,7 @@ pub enum ForwardingSeen {
     Trusted,
 }
 
-impl ForwardingSeen {
+impl ForwardingResult {
     const ALL: [Self; 6] = [Self::Direct, Self::Unread, Self::Unnamed, Self::Named, Self::Claimed, Self::Trusted];
 
     /// Returns the name in the response header.
@@ -57,30 +57,30 @@ impl ForwardingSeen {
     /// Parses the name in the response header.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|seen| seen.as_str() == word)
+        Self::ALL.into_iter().find(|result| result.as_str() == word)
     }
 }
 
 /// Determines how a request with [`CLAIMED_ADDRESS`] in both headers of proxies is counted.
 #[must_use]
-pub fn judge_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> ForwardingSeen {
+pub fn check_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> ForwardingResult {
     if !proxies.trust(peer.ip().to_canonical()) {
         let both = [ForwardedHeader::XForwardedFor, ForwardedHeader::Forwarded];
         let is_as_written = both.iter().flat_map(|one| one.hops(headers)).all(|hop| hop == Some(CLAIMED_ADDRESS));
-        let has_sign = SIGNS_OF_PROXIES.iter().any(|name| headers.contains_key(*name));
-        return if is_as_written && !has_sign { ForwardingSeen::Direct } else { ForwardingSeen::Unread };
+        let has_sign = PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
+        return if is_as_written && !has_sign { ForwardingResult::Direct } else { ForwardingResult::Unread };
     }
     let mut is_first = true;
     for hop in proxies.header().hops(headers).into_iter().rev() {
         match hop {
-            Some(CLAIMED_ADDRESS) if is_first => return ForwardingSeen::Claimed,
-            Some(CLAIMED_ADDRESS) => return ForwardingSeen::Trusted,
+            Some(CLAIMED_ADDRESS) if is_first => return ForwardingResult::Claimed,
+            Some(CLAIMED_ADDRESS) => return ForwardingResult::Trusted,
             Some(address) if proxies.trust(address) => is_first = false,
-            Some(_) => return ForwardingSeen::Named,
+            Some(_) => return ForwardingResult::Named,
             None => break,
         }
     }
-    if is_first { ForwardingSeen::Unnamed } else { ForwardingSeen::Trusted }
+    if is_first { ForwardingResult::Unnamed } else { ForwardingResult::Trusted }
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
         let networks = trusted.split_whitespace().map(|network| network.parse().unwrap()).collect();
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         let peer = SocketAddr::new(peer.parse().unwrap(), 1);
-        judge_forwarding(peer, &headers.collect(), &Proxies::new(networks, header)).as_str()
+        check_forwarding(peer, &headers.collect(), &Proxies::new(networks, header)).as_str()
     }
 
     /// The peer, the trusted networks, the headers, and the expected name.
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn every_name_is_parsed() {
-        for seen in ForwardingSeen::ALL {
-            assert_eq!(ForwardingSeen::parse(seen.as_str()), Some(seen));
+        for seen in ForwardingResult::ALL {
+            assert_eq!(ForwardingResult::parse(seen.as_str()), Some(seen));
         }
-        assert_eq!(ForwardingSeen::parse("10.0.0.1"), None);
+        assert_eq!(ForwardingResult::parse("10.0.0.1"), None);
     }
 }

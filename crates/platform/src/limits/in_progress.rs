@@ -64,7 +64,7 @@ impl InProgress {
 impl RequestPermit {
     /// Returns the permit of the request with these extensions. Requests without a connection have none.
     #[must_use]
-    pub fn of(extensions: &Extensions) -> Option<&Self> {
+    pub fn from_extensions(extensions: &Extensions) -> Option<&Self> {
         extensions.get()
     }
 
@@ -88,12 +88,12 @@ impl RequestPermit {
 /// Returns true if the request with these extensions exceeds the requests in progress of its client address.
 #[must_use]
 pub fn is_over_in_progress(extensions: &Extensions) -> bool {
-    RequestPermit::of(extensions).is_some_and(RequestPermit::is_refused)
+    RequestPermit::from_extensions(extensions).is_some_and(RequestPermit::is_refused)
 }
 
 /// Frees the slot of a request that another limit bounds: the limit of its API key, or of open streams.
 pub fn release_in_progress(extensions: &Extensions) {
-    if let Some(permit) = RequestPermit::of(extensions) {
+    if let Some(permit) = RequestPermit::from_extensions(extensions) {
         permit.release();
     }
 }

@@ -13,12 +13,12 @@ use crate::redis::Servers;
 
 /// Number of independently locked shards per limit.
 const SHARDS: usize = 64;
-/// Size of a shard, in callers, for removing those with an empty window.
+/// Size of a shard, in callers, from which callers with an empty window are removed.
 const SWEEP_AT: usize = 50_000 / SHARDS;
 
 /// The accepted requests, per limit and caller. Times are from [`crate::clock::Clock::elapsed`], so they are monotonic.
 #[derive(Debug)]
-pub struct Local {
+pub struct LocalWindows {
     limits: [[Mutex<WindowShard>; SHARDS]; Limit::COUNT],
     hasher: RandomState,
 }
@@ -40,12 +40,12 @@ struct Window {
     /// Number of owed requests that are being counted in Redis.
     handed: usize,
     /// The time of the last reply of Redis, and the number of requests that all servers accepted.
-    heard: Option<(Duration, u32)>,
+    last_reply: Option<(Duration, u32)>,
 }
 
 /// A request that is counted here. Dropping it restores the owed requests.
 #[derive(Debug)]
-pub(super) struct Counted<'a> {
+pub(super) struct CountedRequest<'a> {
     shard: &'a Mutex<WindowShard>,
     caller: &'a Caller,
     rate: Rate,
@@ -55,14 +55,14 @@ pub(super) struct Counted<'a> {
     owed: VecDeque<Duration>,
 }
 
-impl Default for Local {
+impl Default for LocalWindows {
     fn default() -> Self {
         let limits = std::array::from_fn(|_| std::array::from_fn(|_| Mutex::default()));
         Self { limits, hasher: RandomState::new() }
     }
 }
 
-impl Local {
+impl LocalWindows {
     /// Counts a request that uses `cost` units of the window. If it is rejected, returns the wait until a retry will be
     /// accepted.
     pub(super) fn count<'a>(
@@ -71,7 +71,7 @@ impl Local {
         caller: &'a Caller,
         (rate, cost): (Rate, u32),
         now: Duration,
-    ) -> Result<Counted<'a>, Duration> {
+    ) -> Result<CountedRequest<'a>, Duration> {
         let shard = self.shard(limit, caller);
         let mut windows = lock(shard);
         windows.sweep(now);
@@ -86,7 +86,7 @@ impl Local {
             window.passed.extend(repeat_n(now, cost as usize));
             let owed = take(&mut window.owed);
             window.handed += owed.len();
-            Ok(Counted { shard, caller, rate, now, cost, owed })
+            Ok(CountedRequest { shard, caller, rate, now, cost, owed })
         })
     }
 
@@ -101,7 +101,7 @@ fn lock(shard: &Mutex<WindowShard>) -> MutexGuard<'_, WindowShard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Counted<'_> {
+impl CountedRequest<'_> {
     /// Returns the number of requests that were accepted here and are not counted in Redis.
     pub(super) fn owed(&self) -> usize {
         self.owed.len()
@@ -112,7 +112,7 @@ impl Counted<'_> {
         let handed = take(&mut self.owed).len();
         self.change(|window| {
             window.handed = window.handed.saturating_sub(handed);
-            window.heard = Some((self.now, count.passed));
+            window.last_reply = Some((self.now, count.passed));
             if count.wait.is_zero() { Ok(()) } else { window.refuse(self.cost, count.wait) }
         })
     }
@@ -129,13 +129,13 @@ impl Counted<'_> {
         let Self { rate, now, cost, .. } = self;
         self.change(|window| {
             window.owe(owed);
-            let heard = window.heard.map_or(0, |(_, count)| count);
-            let share = servers.share(rate.count.saturating_sub(heard)) as usize;
+            let last_reply = window.last_reply.map_or(0, |(_, count)| count);
+            let share = servers.share(rate.count.saturating_sub(last_reply)) as usize;
             if window.owed.len() + window.handed + cost as usize <= share {
                 window.owed.extend(repeat_n(now, cost as usize));
                 return Ok(());
             }
-            let first = window.owed.front().copied().into_iter().chain(window.heard.map(|(at, _)| at)).min();
+            let first = window.owed.front().copied().into_iter().chain(window.last_reply.map(|(at, _)| at)).min();
             window.refuse(cost, first.map_or(Duration::from_secs(1), |at| (at + rate.window).saturating_sub(now)))
         })
     }
@@ -145,7 +145,7 @@ impl Counted<'_> {
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountedRequest<'_> {
     fn drop(&mut self) {
         if !self.owed.is_empty() {
             let owed = take(&mut self.owed);
@@ -171,7 +171,7 @@ impl WindowShard {
         }
         self.windows.retain(|_, window| {
             window.forget(now);
-            !window.passed.is_empty() || window.heard.is_some()
+            !window.passed.is_empty() || window.last_reply.is_some()
         });
         self.sweep_at = self.windows.len() * 2;
     }
@@ -179,7 +179,7 @@ impl WindowShard {
 
 impl Window {
     fn new(length: Duration) -> Self {
-        Self { length, passed: VecDeque::new(), owed: VecDeque::new(), handed: 0, heard: None }
+        Self { length, passed: VecDeque::new(), owed: VecDeque::new(), handed: 0, last_reply: None }
     }
 
     fn forget(&mut self, now: Duration) {
@@ -191,7 +191,7 @@ impl Window {
                 times.pop_front();
             }
         }
-        self.heard = self.heard.filter(|(at, _)| *at + length > now);
+        self.last_reply = self.last_reply.filter(|(at, _)| *at + length > now);
     }
 
     /// Removes the last request, of `cost` units, because it was rejected.
@@ -226,12 +226,12 @@ mod tests {
         SharedCount { wait: at(wait), passed }
     }
 
-    impl Local {
-        fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<Counted<'_>, Duration> {
+    impl LocalWindows {
+        fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<CountedRequest<'_>, Duration> {
             self.of_cost(name, (rate, 1), millis)
         }
 
-        fn of_cost(&self, name: &str, rate: (Rate, u32), millis: u64) -> Result<Counted<'_>, Duration> {
+        fn of_cost(&self, name: &str, rate: (Rate, u32), millis: u64) -> Result<CountedRequest<'_>, Duration> {
             self.count(Limit::Verify, Box::leak(Box::new(caller(name))), rate, at(millis))
         }
 
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn rejected_requests_do_not_count() {
-        let windows = Local::default();
+        let windows = LocalWindows::default();
         let take = |millis| windows.one("a", RATE, millis).map(drop);
         assert_eq!([take(0), take(20_000), take(40_000)], [Ok(()); 3]);
         assert_eq!(take(59_999), Err(at(1)));
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn request_uses_its_cost_in_units() {
-        let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
+        let (windows, rate) = (LocalWindows::default(), Rate { count: 10, ..RATE });
         let take = |cost, millis| windows.of_cost("a", (rate, cost), millis);
         assert_eq!([take(4, 0).map(drop), take(5, 10_000).map(drop)], [Ok(()); 2]);
         // One unit is left; a larger cost waits until enough of the oldest units have expired.
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn requests_rejected_by_redis_are_not_counted() {
-        let windows = Local::default();
+        let windows = LocalWindows::default();
         for millis in 0..10 {
             let counted = windows.one("a", RATE, millis).unwrap();
             assert_eq!(counted.settle(&shared_count(500, 3)), Err(at(500)));
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn share_without_redis_is_counted_later() {
-        let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
+        let (windows, rate) = (LocalWindows::default(), Rate { count: 10, ..RATE });
         let take = |millis| windows.one("a", rate, millis).unwrap();
         assert_eq!(take(0).settle(&shared_count(0, 4)), Ok(()));
         // Six are left for two servers.
@@ -297,15 +297,15 @@ mod tests {
 
     #[test]
     fn redis_reply_expires_with_the_window() {
-        let windows = Local::default();
+        let windows = LocalWindows::default();
         assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&shared_count(30_000, 3)), Err(at(30_000)));
-        assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::alone()), Err(at(1)));
-        assert_eq!(windows.one("a", RATE, 60_000).unwrap().share(Servers::alone()), Ok(()));
+        assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::single()), Err(at(1)));
+        assert_eq!(windows.one("a", RATE, 60_000).unwrap().share(Servers::single()), Ok(()));
     }
 
     #[test]
     fn callers_and_limits_are_counted_separately() {
-        let windows = Local::default();
+        let windows = LocalWindows::default();
         for _ in 0..3 {
             assert!(windows.one("a", RATE, 0).is_ok());
         }
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn empty_windows_are_removed() {
-        let windows = Local::default();
+        let windows = LocalWindows::default();
         let name = |number: usize| caller(&number.to_string());
         for number in 0..SHARDS * SWEEP_AT * 3 / 2 {
             assert!(windows.count(Limit::Verify, &name(number), (RATE, 1), Duration::ZERO).is_ok());

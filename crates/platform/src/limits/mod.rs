@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::redis::{NoAnswer, Redis};
+use crate::redis::{Redis, RedisError};
 use crate::setting::parsed;
 
 pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller, network_of};
 pub use concurrent::{Concurrent, Slot};
-pub use forwarding::{ASK_CLIENT, CLAIMED_ADDRESS, ForwardingSeen, TOLD_CLIENT, judge_forwarding};
+pub use forwarding::{CLAIMED_ADDRESS, FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, check_forwarding};
 pub use in_progress::{
     InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress,
 };
-pub use local::Local;
+pub use local::LocalWindows;
 
 /// Time until the next attempt after Redis did not reply in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);
@@ -103,7 +103,7 @@ pub struct Exceeded {
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
-    windows: Local,
+    windows: LocalWindows,
     shared: Option<Redis>,
 }
 
@@ -111,7 +111,7 @@ impl Limits {
     /// Creates a limiter without any counts. It shares its windows through Redis, if given.
     #[must_use]
     pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
-        Self { rates, windows: Local::default(), shared }
+        Self { rates, windows: LocalWindows::default(), shared }
     }
 
     /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`].
@@ -167,8 +167,8 @@ impl Limits {
         let Some(redis) = &self.shared else { return Ok(()) };
         let decision = match shared::count(redis, (limit, caller), (rate, cost), counted.owed()).await {
             Ok(count) => counted.settle(&count),
-            Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
-            Err(NoAnswer::Away) => counted.share(redis.servers()),
+            Err(RedisError::Timeout) => counted.refuse(SLOW_WAIT),
+            Err(RedisError::Unreachable) => counted.share(redis.servers()),
         };
         decision.map_err(exceeded)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Script;
 
 use super::{Caller, Limit, Rate};
-use crate::redis::{NoAnswer, Redis};
+use crate::redis::{Redis, RedisError};
 
 /// Counts a request atomically, in a single round trip. The list contains the times of accepted requests, oldest first,
 /// by the clock of Redis, because the servers' clocks may differ. Requests that a server accepted while Redis was
@@ -57,11 +57,11 @@ pub(super) async fn count(
     (limit, caller): (Limit, &Caller),
     (rate, cost): (Rate, u32),
     owed: usize,
-) -> Result<SharedCount, NoAnswer> {
+) -> Result<SharedCount, RedisError> {
     let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
     let key = format!("signpost:limit:{}:{caller}", limit.name());
     let (wait, passed) = redis
-        .ask(async |mut connection| {
+        .run(async |mut connection| {
             let mut script = SCRIPT.key(key);
             script.arg(rate.count).arg(window).arg(owed).arg(cost).invoke_async::<(u64, u32)>(&mut connection).await
         })

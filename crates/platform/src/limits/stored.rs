@@ -27,7 +27,7 @@ impl Limits {
         let kib = stored_kib(rate);
         let cost = kib_of(bytes);
         self.count(Limit::StoredKib, caller, (kib, cost), now).await?;
-        let mut groups = vec![(Caller::Everybody, ADDRESSES)];
+        let mut groups = vec![(Caller::All, ADDRESSES)];
         if let Caller::Address(address) = caller {
             groups.insert(0, (Caller::Network(network_of(*address).into()), ADDRESSES_OF_NETWORK));
         }

@@ -18,7 +18,7 @@ pub(crate) struct Durations(Arc<Counts>);
 #[derive(Debug, Default)]
 struct Counts {
     /// Counts of the buckets below each of [`SECONDS`], and above all of them.
-    within: [AtomicU64; SECONDS.len() + 1],
+    buckets: [AtomicU64; SECONDS.len() + 1],
     nanos: AtomicU64,
 }
 
@@ -27,7 +27,7 @@ impl Durations {
     pub(crate) fn observe(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let place = SECONDS.partition_point(|bound| *bound < seconds);
-        self.0.within[place].fetch_add(1, Ordering::Relaxed);
+        self.0.buckets[place].fetch_add(1, Ordering::Relaxed);
         self.0.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
@@ -35,7 +35,7 @@ impl Durations {
 impl EncodeMetric for Durations {
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
         let bounds = SECONDS.into_iter().chain([f64::INFINITY]);
-        let counts = self.0.within.iter().map(|count| count.load(Ordering::Relaxed));
+        let counts = self.0.buckets.iter().map(|count| count.load(Ordering::Relaxed));
         let buckets: Vec<_> = bounds.zip(counts).collect();
         let sum = Duration::from_nanos(self.0.nanos.load(Ordering::Relaxed)).as_secs_f64();
         encoder.encode_histogram::<NoLabelSet>(sum, buckets.iter().map(|(_, count)| count).sum(), &buckets, None)

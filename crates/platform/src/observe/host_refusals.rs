@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 
-use super::line_gate::LineGate;
+use super::log_limiter::LogLimiter;
 
 /// Maximum length of a host that is logged, in bytes: the longest name of a host, and a port.
 const MAX_HOST_LEN: usize = 260;
@@ -18,19 +18,19 @@ pub enum HostBoundPages {
     /// The browser wallet, at its separate host.
     BrowserWallet,
     /// All other pages, which do not exist at the host of the browser wallet.
-    BesideBrowserWallet,
+    OutsideBrowserWallet,
 }
 
 /// Logs requests that get 404 because of their host, at most once a minute for each kind of page.
 #[derive(Debug, Default)]
-pub struct HostRefusals(LineGate<3>);
+pub struct HostRefusals(LogLimiter<3>);
 
 impl HostBoundPages {
     fn as_str(self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::BrowserWallet => "browser wallet",
-            Self::BesideBrowserWallet => "other than the browser wallet",
+            Self::OutsideBrowserWallet => "other than the browser wallet",
         }
     }
 }

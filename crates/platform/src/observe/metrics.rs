@@ -44,10 +44,10 @@ struct AttemptLabels {
 
 /// The metrics; cheap to clone.
 #[derive(Clone)]
-pub struct Metrics(Arc<All>);
+pub struct Metrics(Arc<MetricsInner>);
 
 #[derive(Default)]
-struct All {
+struct MetricsInner {
     /// Counters, and gauges of the process.
     counted: Registry,
     /// The [`ServiceGauges`].
@@ -71,11 +71,11 @@ struct All {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut all = All {
+        let mut all = MetricsInner {
             counted: Registry::with_prefix("signpost"),
             of_services: Registry::with_prefix("signpost"),
             of_database: Registry::with_prefix("signpost"),
-            ..All::default()
+            ..MetricsInner::default()
         };
         let counted = &mut all.counted;
         counted.register("build", "What runs", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
@@ -210,7 +210,7 @@ impl Metrics {
 
 /// Gauges of a server that has started, measured when the metrics are read.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ServiceGauges {
     pub redis_answers: bool,
     pub waiting_requests: i64,
@@ -219,7 +219,7 @@ pub struct ServiceGauges {
 
 /// Gauges that are read from the database when the metrics are read.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DatabaseGauges {
     pub pending_deliveries: i64,
     pub oldest_delivery_seconds: f64,

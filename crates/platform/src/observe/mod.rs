@@ -2,7 +2,7 @@
 
 mod durations;
 pub mod host_refusals;
-pub mod line_gate;
+pub mod log_limiter;
 pub mod metrics;
 mod request_name;
 pub mod telemetry;

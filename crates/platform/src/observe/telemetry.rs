@@ -34,7 +34,7 @@ pub enum LogFormat {
 #[must_use]
 pub struct Telemetry {
     #[cfg(feature = "otlp")]
-    #[expect(dead_code, reason = "its end is what it is kept for")]
+    #[expect(dead_code, reason = "only its drop is needed")]
     spans: Option<otlp::Spans>,
 }
 

@@ -4,16 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 
-use super::line_gate::LineGate;
+use super::log_limiter::LogLimiter;
 use crate::clock::Clock;
-use crate::limits::{ASK_CLIENT, Proxies};
+use crate::limits::{FORWARDING_REQUEST, Proxies};
 
 /// Headers of proxies with the client address.
 const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
 /// Logs, at most once a minute, the address of a connection that names other clients and is not a trusted proxy.
 #[derive(Debug, Default)]
-pub struct UntrustedProxies(LineGate<1>);
+pub struct UntrustedProxies(LogLimiter<1>);
 
 impl UntrustedProxies {
     /// Checks a request from `peer`. Returns the address if it was logged.
@@ -24,7 +24,7 @@ impl UntrustedProxies {
         }
         tracing::warn!(
             %address,
-            "requests carry a forwarding header, but this address is not in trusted_proxies: all its clients count as one"
+            "requests carry a forwarding header, but this address is not in trusted_proxies: its clients share one limit"
         );
         Some(address)
     }
@@ -34,7 +34,7 @@ impl UntrustedProxies {
 /// sends such headers to test how its requests are counted.
 fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     let names_client = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
-    if !names_client || headers.contains_key(ASK_CLIENT) {
+    if !names_client || headers.contains_key(FORWARDING_REQUEST) {
         return None;
     }
     let address = peer.ip().to_canonical();
@@ -57,7 +57,7 @@ mod tests {
         headers.insert("x-forwarded-for", HeaderValue::from_static("198.51.100.7"));
         assert_eq!(untrusted_proxy(peer, &headers, &Proxies::default()), Some(peer.ip()));
         assert_eq!(untrusted_proxy(peer, &headers, &trusted), None);
-        headers.insert(ASK_CLIENT, HeaderValue::from_static("1"));
+        headers.insert(FORWARDING_REQUEST, HeaderValue::from_static("1"));
         assert_eq!(untrusted_proxy(peer, &headers, &Proxies::default()), None);
     }
 }

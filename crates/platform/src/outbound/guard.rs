@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 /// The allowed targets of outbound requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum EgressPolicy {
     /// https to public addresses.
     Public,
     /// https to public addresses, and http and https to loopback.
@@ -18,7 +18,7 @@ pub enum Reach {
 }
 
 /// Blocks that are not part of the public internet (IANA special-purpose registries), each with the reason.
-const CLOSED_V4: &[([u8; 4], u32)] = &[
+const FORBIDDEN_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // "this network"
     ([10, 0, 0, 0], 8),       // private
     ([100, 64, 0, 0], 10),    // carrier-grade NAT; also one cloud's metadata
@@ -40,7 +40,7 @@ const CLOSED_V4: &[([u8; 4], u32)] = &[
     ([240, 0, 0, 0], 4),      // reserved, broadcast
 ];
 
-impl Reach {
+impl EgressPolicy {
     /// Returns true if an address may be connected to.
     #[must_use]
     pub fn permits(self, address: IpAddr) -> bool {
@@ -95,7 +95,7 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    !CLOSED_V4.iter().any(|(block, bits)| {
+    !FORBIDDEN_V4.iter().any(|(block, bits)| {
         let shift = 32 - bits;
         address.to_bits() >> shift == Ipv4Addr::from(*block).to_bits() >> shift
     })
@@ -219,10 +219,10 @@ mod tests {
     fn addresses_that_are_not_public_are_closed() {
         assert!(CLOSED.len() >= 60);
         for text in CLOSED {
-            assert!(!Reach::Public.permits(text.parse().unwrap()), "{text} is open");
+            assert!(!EgressPolicy::Public.permits(text.parse().unwrap()), "{text} is open");
         }
         for text in OPEN {
-            assert!(Reach::Public.permits(text.parse().unwrap()), "{text} is closed");
+            assert!(EgressPolicy::Public.permits(text.parse().unwrap()), "{text} is closed");
         }
     }
 
@@ -230,8 +230,8 @@ mod tests {
     fn loopback_requires_its_reach() {
         for (text, loopback) in [("127.0.0.1", true), ("::1", true), ("10.0.0.1", false), ("169.254.169.254", false)] {
             let address = text.parse().unwrap();
-            assert_eq!(Reach::Loopback.permits(address), loopback, "{text}");
-            assert!(Reach::Everything.permits(address));
+            assert_eq!(EgressPolicy::Loopback.permits(address), loopback, "{text}");
+            assert!(EgressPolicy::Everything.permits(address));
         }
     }
 
@@ -255,7 +255,8 @@ mod tests {
         ];
         for (url, expected) in table {
             let parsed = Url::parse(url).unwrap();
-            let found = [Reach::Public, Reach::Loopback, Reach::Everything].map(|reach| reach.check(&parsed).is_ok());
+            let found = [EgressPolicy::Public, EgressPolicy::Loopback, EgressPolicy::Everything]
+                .map(|egress| egress.check(&parsed).is_ok());
             assert_eq!(found, expected, "{url}");
         }
     }

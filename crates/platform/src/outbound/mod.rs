@@ -1,9 +1,9 @@
-//! The HTTP client for requests to other hosts. It connects to no address that [`Reach`] forbids, follows no redirects,
-//! uses no proxy, and reads bounded responses in bounded time.
+//! The HTTP client for requests to other hosts. It connects to no address that [`EgressPolicy`] forbids, follows no
+//! redirects, uses no proxy, and reads bounded responses in bounded time.
 
-mod cut;
+mod aborted;
 mod guard;
-mod names;
+mod name_resolver;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -16,19 +16,19 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Method, redirect};
 use url::{Host, Url};
 
-pub use guard::Reach;
-pub use names::Names;
+pub use guard::EgressPolicy;
+pub use name_resolver::NameResolver;
 
 /// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client per [`Reach`], each with separate connections; cheap to clone.
+/// A client per [`EgressPolicy`], each with separate connections; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Outbound(Arc<GuardedClients>);
 
 #[derive(Debug)]
 struct GuardedClients {
-    names: Names,
+    resolver: NameResolver,
     public: OnceLock<Guarded>,
     loopback: OnceLock<Guarded>,
     everything: OnceLock<Guarded>,
@@ -93,9 +93,9 @@ pub struct Request<'a> {
     /// The body, if any.
     pub body: Option<Bytes>,
     /// Timeout of the whole exchange.
-    pub within: Duration,
+    pub timeout: Duration,
     /// Maximum number of bytes of the response body that are read.
-    pub keep: usize,
+    pub max_body: usize,
 }
 
 /// A client, or the reason that it could not be created. It is created for the first request, because it reads all
@@ -103,58 +103,62 @@ pub struct Request<'a> {
 type Guarded = Result<Client, Arc<str>>;
 
 impl Outbound {
-    /// Creates the clients, which resolve names with `names`.
+    /// Creates the clients, which resolve names with `resolver`.
     #[must_use]
-    pub fn new(names: &Names) -> Self {
+    pub fn new(resolver: &NameResolver) -> Self {
         // Fails only if a provider is installed already.
         drop(rustls::crypto::ring::default_provider().install_default());
         let [public, loopback, everything] = [(); 3].map(|()| OnceLock::new());
-        Self(Arc::new(GuardedClients { names: names.clone(), public, loopback, everything }))
+        Self(Arc::new(GuardedClients { resolver: resolver.clone(), public, loopback, everything }))
     }
 
     /// Sends a request and reads the response, up to its bound.
     ///
     /// # Errors
-    /// Returns an error if `reach` forbids the URL or its address, the host does not respond in time, or the response
+    /// Returns an error if `egress` forbids the URL or its address, the host does not respond in time, or the response
     /// is not HTTP or incomplete. The text contains nothing of the response.
-    pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
-        let (answer, cut) = self.exchange(reach, request).await?;
+    pub async fn send(&self, egress: EgressPolicy, request: Request<'_>) -> Result<OutboundResponse> {
+        let (answer, cut) = self.exchange(egress, request).await?;
         cut.map_or(Ok(answer), |error| Err(error.into()))
     }
 
     /// Sends a request and returns only the status. An incomplete body is not an error.
     ///
     /// # Errors
-    /// Returns an error if `reach` forbids the URL or its address, or no status line arrives in time.
-    pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
-        Ok(self.exchange(reach, request).await?.0)
+    /// Returns an error if `egress` forbids the URL or its address, or no status line arrives in time.
+    pub async fn send_for_status(&self, egress: EgressPolicy, request: Request<'_>) -> Result<OutboundResponse> {
+        Ok(self.exchange(egress, request).await?.0)
     }
 
     /// Sends a request over plain http, closes the connection in the middle of its body, and reads no response.
     ///
     /// # Errors
-    /// Returns an error if `reach` forbids the URL or its address, the URL is not http, or the host accepts no
+    /// Returns an error if `egress` forbids the URL or its address, the URL is not http, or the host accepts no
     /// connection.
-    pub async fn cut_short(&self, reach: Reach, request: Request<'_>) -> Result<()> {
-        cut::cut_short(reach, request).await
+    pub async fn send_aborted(&self, egress: EgressPolicy, request: Request<'_>) -> Result<()> {
+        aborted::send_aborted(egress, request).await
     }
 
-    async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
-        reach.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
+    async fn exchange(
+        &self,
+        egress: EgressPolicy,
+        request: Request<'_>,
+    ) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
+        egress.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
         // Addresses are not resolved, so the resolver does not check them.
         let address = match request.url.host() {
             Some(Host::Ipv4(v4)) => Some(v4.into()),
             Some(Host::Ipv6(v6)) => Some(v6.into()),
             _ => None,
         };
-        anyhow::ensure!(address.is_none_or(|address| reach.permits(address)), names::CLOSED);
-        let GuardedClients { names, public, loopback, everything } = &*self.0;
-        let guarded = match reach {
-            Reach::Public => public,
-            Reach::Loopback => loopback,
-            Reach::Everything => everything,
+        anyhow::ensure!(address.is_none_or(|address| egress.permits(address)), name_resolver::FORBIDDEN);
+        let GuardedClients { resolver, public, loopback, everything } = &*self.0;
+        let guarded = match egress {
+            EgressPolicy::Public => public,
+            EgressPolicy::Loopback => loopback,
+            EgressPolicy::Everything => everything,
         };
-        let built = guarded.get_or_init(|| client(reach, names.clone()));
+        let built = guarded.get_or_init(|| client(egress, resolver.clone()));
         let client = built.as_ref().map_err(|reason| anyhow::anyhow!("{reason}"))?;
         exchange(client, request).await
     }
@@ -162,8 +166,8 @@ impl Outbound {
 
 /// Returns the response, and the error if its body is incomplete.
 async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
-    let Request { method, url, headers, body, within, keep } = request;
-    let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(within);
+    let Request { method, url, headers, body, timeout, max_body } = request;
+    let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(timeout);
     if let Some(body) = body {
         outgoing = outgoing.body(body);
     }
@@ -173,12 +177,12 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResp
     let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfterHeader::parse(value.to_str().ok()?));
     // Allocated once: a growing vector copies the body, with both copies in memory. Pages of the allocation that are
     // never written use no memory.
-    let length = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(keep);
-    let mut body = Vec::with_capacity(length.min(keep));
+    let length = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(max_body);
+    let mut body = Vec::with_capacity(length.min(max_body));
     let mut cut = None;
-    while body.len() < keep {
+    while body.len() < max_body {
         match response.chunk().await {
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(keep - body.len())]),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]),
             Ok(None) => break,
             Err(error) => {
                 cut = Some(error.without_url());
@@ -189,8 +193,8 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResp
     Ok((OutboundResponse { status, body, retry_after, headers }, cut))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one guarded client")]
-fn client(reach: Reach, names: Names) -> Guarded {
+#[expect(clippy::disallowed_methods, reason = "this is the guarded client")]
+fn client(egress: EgressPolicy, resolver: NameResolver) -> Guarded {
     let builder = Client::builder()
         .no_proxy()
         .redirect(redirect::Policy::none())
@@ -198,18 +202,19 @@ fn client(reach: Reach, names: Names) -> Guarded {
         .pool_idle_timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(8)
         .user_agent(concat!("signpost/", env!("CARGO_PKG_VERSION")))
-        .dns_resolver(names::Checked { reach, names });
+        .dns_resolver(name_resolver::Checked { egress, resolver });
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         format!("outbound requests are off: {error} {cause} (is the package ca-certificates installed?)").into()
     })
 }
 
-/// Returns the addresses of a name if `reach` permits all of them.
-pub(crate) fn permitted(reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
+/// Returns the addresses of a name if `egress` permits all of them.
+pub(crate) fn permitted(egress: EgressPolicy, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
     anyhow::ensure!(!found.is_empty(), "the host name does not resolve");
-    // A single forbidden address forbids the name: otherwise an attacker could mix both kinds and retry.
-    anyhow::ensure!(found.iter().all(|address| reach.permits(address.ip())), names::CLOSED);
+    // A single forbidden address forbids the name: otherwise an attacker could mix permitted and forbidden addresses,
+    // and retry.
+    anyhow::ensure!(found.iter().all(|address| egress.permits(address.ip())), name_resolver::FORBIDDEN);
     Ok(found)
 }
 
@@ -234,18 +239,20 @@ mod tests {
             }
             open
         });
-        let outbound = Outbound::new(&Names::System);
-        let within = Duration::from_secs(3);
+        let outbound = Outbound::new(&NameResolver::System);
+        let timeout = Duration::from_secs(3);
         let request =
-            || Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 4 };
-        let answers =
-            [outbound.notify(Reach::Everything, request()).await, outbound.send(Reach::Everything, request()).await];
+            || Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, timeout, max_body: 4 };
+        let answers = [
+            outbound.send_for_status(EgressPolicy::Everything, request()).await,
+            outbound.send(EgressPolicy::Everything, request()).await,
+        ];
         drop(host.await.unwrap());
         answers
     }
 
     #[tokio::test]
-    async fn notify_accepts_an_incomplete_body() {
+    async fn send_for_status_accepts_an_incomplete_body() {
         for (answer, stays, body, is_whole) in [
             (&b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine"[..], false, "fine", true),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ntoo long", true, "too ", true),
@@ -253,9 +260,9 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nbad\r\nx", true, "bad", false),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", true, "", false),
         ] {
-            let [notified, sent] = asked(answer, stays).await;
-            let notified = notified.unwrap();
-            assert_eq!((notified.status, &notified.body[..]), (200, body.as_bytes()));
+            let [status_only, sent] = asked(answer, stays).await;
+            let response = status_only.unwrap();
+            assert_eq!((response.status, &response.body[..]), (200, body.as_bytes()));
             assert_eq!(sent.is_ok(), is_whole, "{body}");
         }
     }
@@ -273,28 +280,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cut_short_sends_half_of_the_body() {
+    async fn send_aborted_sends_half_of_the_body() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/in?x=1", listener.local_addr().unwrap())).unwrap();
         let request = |url| {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, "1".parse().unwrap())]);
-            let (body, within) = (Some(Bytes::from_static(b"12345678")), Duration::from_secs(3));
-            Request { method: Method::POST, url, headers, body, within, keep: 0 }
+            let (body, timeout) = (Some(Bytes::from_static(b"12345678")), Duration::from_secs(3));
+            Request { method: Method::POST, url, headers, body, timeout, max_body: 0 }
         };
         let host = tokio::spawn(async move {
             let (mut connection, mut text) = (listener.accept().await.unwrap().0, String::new());
             connection.read_to_string(&mut text).await.unwrap();
             text
         });
-        let outbound = Outbound::new(&Names::System);
-        assert!(outbound.cut_short(Reach::Public, request(&url)).await.is_err());
-        outbound.cut_short(Reach::Loopback, request(&url)).await.unwrap();
+        let outbound = Outbound::new(&NameResolver::System);
+        assert!(outbound.send_aborted(EgressPolicy::Public, request(&url)).await.is_err());
+        outbound.send_aborted(EgressPolicy::Loopback, request(&url)).await.unwrap();
         let host_name = url.authority();
         let expected =
             format!("POST /in?x=1 HTTP/1.1\r\nhost: {host_name}\r\ncontent-length: 8\r\nretry-after: 1\r\n\r\n1234");
         assert_eq!(host.await.unwrap(), expected);
         let private = Url::parse("http://10.0.0.1/").unwrap();
-        assert!(outbound.cut_short(Reach::Loopback, request(&private)).await.is_err());
+        assert!(outbound.send_aborted(EgressPolicy::Loopback, request(&private)).await.is_err());
     }
 
     #[test]

@@ -25,10 +25,10 @@ pub const ICON: Asset = Asset::new("icon", "svg", "image/svg+xml", include_bytes
 pub const FAVICON: &[u8] = include_bytes!("../../assets/favicon.ico");
 
 /// The files that every page loads.
-pub const OF_EVERY_PAGE: [Asset; 2] = [STYLESHEET, ICON];
+pub const COMMON_ASSETS: [Asset; 2] = [STYLESHEET, ICON];
 
-const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const FOR_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const SHORT_LIVED: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 /// A file that pages load.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +183,7 @@ impl Served {
         let mut response = body.into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        headers.insert(header::CACHE_CONTROL, if hash.is_some() { FOR_GOOD } else { FOR_MINUTES });
+        headers.insert(header::CACHE_CONTROL, if hash.is_some() { IMMUTABLE } else { SHORT_LIVED });
         headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
         if is_compressed {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -212,7 +212,7 @@ mod tests {
     const OPEN: Asset = Asset::stable("b", "js", "text/javascript", b"b");
 
     fn link(asset: Asset) -> String {
-        asset.link(&PublicOrigin::of("https://login.test"))
+        asset.link(&PublicOrigin::new("https://login.test"))
     }
 
     async fn get(path: &str, accepted: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
@@ -284,14 +284,14 @@ mod tests {
         let others =
             [folder(vec![TEXT], "page"), folder(vec![TEXT, MODULE], "Page"), folder(vec![OPEN, MODULE], "page")];
         assert!(others.iter().all(|other| other.version() != whole.version()));
-        let links = whole.links(&PublicOrigin::of("https://login.test"));
+        let links = whole.links(&PublicOrigin::new("https://login.test"));
         assert_eq!(links[1], format!("/app/{}/qr/decode.js", whole.version()));
         let status = async |path: &str| {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = whole.router().oneshot(request).await.unwrap();
             (response.status(), response.headers().get(header::CACHE_CONTROL).cloned())
         };
-        assert_eq!(status(&links[1]).await, (StatusCode::OK, Some(FOR_GOOD)));
+        assert_eq!(status(&links[1]).await, (StatusCode::OK, Some(IMMUTABLE)));
         for path in
             ["/app/0/qr/decode.js", "/app/qr/decode.js", &links[1].replace("qr/", ""), &format!("{}/x", links[0])]
         {

@@ -28,12 +28,12 @@ impl Compressed {
     /// Returns the body for a client with this `Accept-Encoding`, and whether it is gzip.
     #[must_use]
     pub fn choose(&self, headers: &HeaderMap) -> (Bytes, bool) {
-        self.choose_form(accepts_gzip(headers))
+        self.choose_encoding(accepts_gzip(headers))
     }
 
     /// Returns the body for a client that accepts gzip, or does not, and whether it is gzip.
     #[must_use]
-    pub fn choose_form(&self, accepts_gzip: bool) -> (Bytes, bool) {
+    pub fn choose_encoding(&self, accepts_gzip: bool) -> (Bytes, bool) {
         match &self.gzip {
             Some(gzip) if accepts_gzip => (gzip.clone(), true),
             _ => (self.plain.clone(), false),

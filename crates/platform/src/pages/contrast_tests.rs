@@ -89,7 +89,7 @@ fn stylesheet_defines_each_colour_once() {
     let (tokens, rules) = STYLES.split_once("/* Base */").unwrap();
     let hashes = rules.match_indices('#').map(|(at, _)| &rules[at + 1..]);
     let literal = |rest: &&str| rest.bytes().take_while(u8::is_ascii_hexdigit).count() >= 6;
-    // QR codes are dark on white in both themes, because cameras cannot read the inverse; so is paper.
+    // QR codes are dark on white in both themes, because cameras cannot read the inverse, and so are printed pages.
     let literals: BTreeSet<_> = hashes.filter(literal).map(|rest| &rest[..6]).collect();
     assert_eq!(literals, ["0a0f0d", "ffffff"].into());
     let names = |text: &'static str| {

@@ -78,7 +78,7 @@ impl CookieName {
         let seconds = lasts.as_secs();
         let secure = if origin.is_https() { "; Secure" } else { "" };
         let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
-        let mut header = HeaderValue::try_from(text).expect("names and secrets are letters and digits");
+        let mut header = HeaderValue::try_from(text).expect("names and secrets have only letters and digits");
         header.set_sensitive(true);
         header
     }
@@ -148,7 +148,7 @@ impl CookieHash {
     }
 }
 
-signpost_store::texts! {
+signpost_store::text_columns! {
     CookieHash: CookieHash::as_str, |text| CookieHash::from_stored(text).context("no hash of a cookie");
 }
 
@@ -175,14 +175,14 @@ mod tests {
 
     fn read(origin: &str, lines: &[&str]) -> Option<CookieHash> {
         let lines = lines.iter().map(|line| (header::COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap()));
-        PAGE.read(&PublicOrigin::of(origin), &lines.collect()).map(|secret| secret.hash())
+        PAGE.read(&PublicOrigin::new(origin), &lines.collect()).map(|secret| secret.hash())
     }
 
     #[test]
     fn https_cookie_has_the_host_prefix() {
         let (secret, hour) = (CookieSecret::from_bytes([7; 32]), Duration::from_hours(1));
         let value = secret.reveal();
-        let (https, http) = (PublicOrigin::of("https://login.test"), PublicOrigin::of("http://localhost:8080"));
+        let (https, http) = (PublicOrigin::new("https://login.test"), PublicOrigin::new("http://localhost:8080"));
         let strict = format!("__Host-signpost_page={value}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Secure");
         assert_eq!(PAGE.set(&https, &secret, hour), strict.as_str());
         let plain = format!("signpost_page={value}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax");

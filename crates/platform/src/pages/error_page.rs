@@ -11,7 +11,7 @@ use super::accept::prefers_html;
 use super::errors::{ErrorText, PageError};
 use super::frame::{Frame, Layout};
 use super::html_page::HtmlPage;
-use super::icons::Sign;
+use super::icons::PageIcon;
 use super::language::Language;
 use super::words::error_words;
 use crate::origin::PublicOrigin;
@@ -40,7 +40,7 @@ impl ErrorPages {
 
     /// Replaces an error body by a page. The other headers stay.
     #[must_use]
-    pub fn say_in_words(&self, language: Language, reply: Response) -> Response {
+    pub fn render(&self, language: Language, reply: Response) -> Response {
         if reply.extensions().get::<ErrorReply>().is_none() {
             return reply;
         }
@@ -85,7 +85,7 @@ impl PageError {
         let main = html! {
             main #main .sheet.one {
                 section.who aria-labelledby="title" {
-                    (self.sign().draw(40))
+                    (self.icon().draw(40))
                     div.stack-sm {
                         h1 #title { (title) }
                         p.lead { (text) }
@@ -97,11 +97,11 @@ impl PageError {
         Frame::new(language, title, origin, Layout::Sheet, main).render()
     }
 
-    fn sign(&self) -> Sign {
+    fn icon(&self) -> PageIcon {
         match self {
-            Self::TooMany(_) | Self::Unavailable => Sign::Clock,
-            Self::NotFound | Self::MethodNotAllowed => Sign::Globe,
-            _ => Sign::Stop,
+            Self::TooMany(_) | Self::Unavailable => PageIcon::Clock,
+            Self::NotFound | Self::MethodNotAllowed => PageIcon::Globe,
+            _ => PageIcon::Stop,
         }
     }
 }
@@ -125,21 +125,21 @@ mod tests {
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
     fn origin() -> PublicOrigin {
-        PublicOrigin::of("https://login.test")
+        PublicOrigin::new("https://login.test")
     }
 
     async fn get_of(path: &str, accept: &str) -> (StatusCode, HeaderMap, String) {
         let pages = ErrorPages { origin: origin(), programs: ["/v1".to_owned()].into() };
         let router = Router::new()
-            .route("/failed", get(async || Problem::Internal(anyhow::anyhow!("a cause that nobody is told"))))
-            .route("/away", get(async || Problem::Unavailable("a cause that nobody is told".to_owned())))
+            .route("/failed", get(async || Problem::Internal(anyhow::anyhow!("an internal cause"))))
+            .route("/away", get(async || Problem::Unavailable("an internal cause".to_owned())))
             .route("/v1/away", get(async || Problem::Unavailable(String::new())))
             .route("/own", get(async || (StatusCode::NOT_FOUND, "its own words")))
             .fallback(async || Problem::NotFound);
         let request = Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap();
         let language = pages.choose(&request);
         let reply = router.oneshot(request).await.unwrap();
-        let reply = language.into_iter().fold(reply, |reply, language| pages.say_in_words(language, reply));
+        let reply = language.into_iter().fold(reply, |reply, language| pages.render(language, reply));
         let (parts, body) = reply.into_parts();
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         (parts.status, parts.headers, text)
@@ -162,7 +162,7 @@ mod tests {
         ] {
             let (found, headers, text) = get_of(path, accept).await;
             assert_eq!((found.as_u16(), &headers["content-type"]), (status, &media_type.parse().unwrap()), "{path}");
-            assert!(!text.contains("nobody is told"), "{text}");
+            assert!(!text.contains("internal cause"), "{text}");
             assert_eq!(headers.contains_key("retry-after"), status == 503, "{path}");
         }
     }
@@ -190,7 +190,7 @@ mod tests {
             for error in &errors {
                 let text = error.render(language, &origin());
                 let title = text.split("<title>").nth(1).and_then(|rest| rest.split('<').next()).unwrap();
-                assert!(seen.insert(title.to_owned()), "{title} is said twice");
+                assert!(seen.insert(title.to_owned()), "{title} is used twice");
                 assert_eq!(text.contains("7 s"), *error == PageError::TooMany(7), "{text}");
                 assert_eq!(text.contains("<code>req_1</code>"), matches!(error, PageError::Failed(_)), "{text}");
             }

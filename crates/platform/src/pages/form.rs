@@ -16,7 +16,7 @@ use crate::origin::PublicOrigin;
 use crate::web::{has_media_type, single_header};
 
 /// Maximum size of a form, in bytes.
-pub const MOST_FORM_BYTES: usize = 16 * 1024;
+pub const MAX_FORM_BYTES: usize = 16 * 1024;
 /// The field with the token.
 const TOKEN_FIELD: &str = "token";
 /// The header in which browsers report the relation of the sending page to this origin (W3C Fetch Metadata).
@@ -24,7 +24,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// A CSRF token, bound to a browser's cookie and to a purpose. Rendered, it is the form's hidden field.
 #[derive(Clone, Debug)]
-pub struct FormToken(String);
+pub struct CsrfToken(String);
 
 /// The fields of a form that a page of this origin posted.
 #[derive(Debug)]
@@ -32,18 +32,18 @@ pub struct PostedForm(BTreeMap<String, String>);
 
 /// The reason a form was rejected. Nothing was changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FormRefusal {
+pub enum PostedFormError {
     /// It was not posted from a page of this origin.
-    Foreign,
+    CrossOrigin,
     /// Its token is missing, or belongs to another browser or purpose: the page is old, or the cookie is gone.
     Stale,
-    /// It is larger than [`MOST_FORM_BYTES`].
+    /// It is larger than [`MAX_FORM_BYTES`].
     TooLarge,
     /// It is not URL-encoded, has a field twice, or ended early.
-    Unreadable,
+    Malformed,
 }
 
-impl FormToken {
+impl CsrfToken {
     /// Creates the token of a browser's forms for a purpose, which names the object of the change.
     #[must_use]
     pub fn new(secret: &CookieSecret, purpose: &str) -> Self {
@@ -52,7 +52,7 @@ impl FormToken {
 
     /// Returns true if a submitted token equals this token, compared in constant time.
     #[must_use]
-    pub fn is(&self, sent: &str) -> bool {
+    pub fn matches(&self, sent: &str) -> bool {
         self.0.as_bytes().ct_eq(sent.as_bytes()).into()
     }
 
@@ -63,19 +63,19 @@ impl FormToken {
     }
 }
 
-impl FormRefusal {
+impl PostedFormError {
     /// Returns the status of the page that explains the rejection.
     #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
-            Self::Foreign | Self::Stale => StatusCode::FORBIDDEN,
+            Self::CrossOrigin | Self::Stale => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Unreadable => StatusCode::BAD_REQUEST,
+            Self::Malformed => StatusCode::BAD_REQUEST,
         }
     }
 }
 
-impl Render for FormToken {
+impl Render for CsrfToken {
     fn render(&self) -> Markup {
         html! { input type="hidden" name=(TOKEN_FIELD) value=(self.0); }
     }
@@ -85,23 +85,23 @@ impl PostedForm {
     /// Reads a form that a page of `origin` posted.
     ///
     /// # Errors
-    /// Returns [`FormRefusal::Foreign`] if another page posted it, [`FormRefusal::TooLarge`] or
-    /// [`FormRefusal::Unreadable`] if it cannot be read.
-    pub async fn receive(origin: &PublicOrigin, request: Request) -> Result<Self, FormRefusal> {
+    /// Returns [`PostedFormError::CrossOrigin`] if another page posted it, [`PostedFormError::TooLarge`] or
+    /// [`PostedFormError::Malformed`] if it cannot be read.
+    pub async fn receive(origin: &PublicOrigin, request: Request) -> Result<Self, PostedFormError> {
         let (parts, body) = request.into_parts();
         if !is_from(origin, &parts.headers) {
-            return Err(FormRefusal::Foreign);
+            return Err(PostedFormError::CrossOrigin);
         }
         if !has_media_type(&parts.headers, "application/x-www-form-urlencoded") {
-            return Err(FormRefusal::Unreadable);
+            return Err(PostedFormError::Malformed);
         }
-        let body = Limited::new(body, MOST_FORM_BYTES).collect().await.map_err(|error| {
-            if error.is::<LengthLimitError>() { FormRefusal::TooLarge } else { FormRefusal::Unreadable }
+        let body = Limited::new(body, MAX_FORM_BYTES).collect().await.map_err(|error| {
+            if error.is::<LengthLimitError>() { PostedFormError::TooLarge } else { PostedFormError::Malformed }
         })?;
         let mut fields = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(&body.to_bytes()).into_owned() {
             if fields.insert(name, value).is_some() {
-                return Err(FormRefusal::Unreadable);
+                return Err(PostedFormError::Malformed);
             }
         }
         Ok(Self(fields))
@@ -116,11 +116,11 @@ impl PostedForm {
     /// Checks in constant time that the form's token belongs to this browser and purpose.
     ///
     /// # Errors
-    /// Returns [`FormRefusal::Stale`] if the cookie or the token is missing, or they do not belong together.
-    pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), FormRefusal> {
-        let Some(cookie) = cookie else { return Err(FormRefusal::Stale) };
-        let Some(token) = self.text(TOKEN_FIELD) else { return Err(FormRefusal::Stale) };
-        if FormToken::new(cookie, purpose).is(token) { Ok(()) } else { Err(FormRefusal::Stale) }
+    /// Returns [`PostedFormError::Stale`] if the cookie or the token is missing, or they do not belong together.
+    pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), PostedFormError> {
+        let Some(cookie) = cookie else { return Err(PostedFormError::Stale) };
+        let Some(token) = self.text(TOKEN_FIELD) else { return Err(PostedFormError::Stale) };
+        if CsrfToken::new(cookie, purpose).matches(token) { Ok(()) } else { Err(PostedFormError::Stale) }
     }
 }
 
@@ -148,9 +148,9 @@ mod tests {
     const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
     const OURS: (&str, &str) = ("origin", "https://login.test");
 
-    async fn receive(headers: &[(&str, &str)], body: &str) -> Result<PostedForm, FormRefusal> {
+    async fn receive(headers: &[(&str, &str)], body: &str) -> Result<PostedForm, PostedFormError> {
         let request = headers.iter().fold(Request::post("/"), |request, (name, value)| request.header(*name, *value));
-        let origin = PublicOrigin::of("https://login.test");
+        let origin = PublicOrigin::new("https://login.test");
         PostedForm::receive(&origin, request.body(Body::from(body.to_owned())).unwrap()).await
     }
 
@@ -165,7 +165,7 @@ mod tests {
             ("http://[::1]:8080", false),
         ] {
             let request = Request::post("/").header(FORM.0, FORM.1).header("origin", "null").body(Body::empty());
-            let form = PostedForm::receive(&PublicOrigin::of(origin), request.unwrap()).await;
+            let form = PostedForm::receive(&PublicOrigin::new(origin), request.unwrap()).await;
             assert_eq!(form.is_ok(), is_taken, "{origin}");
             let refused = form.map(|form| form.check(Some(&secret(1)), "x"));
             assert!(!matches!(refused, Ok(Ok(()))), "{origin}");
@@ -203,7 +203,7 @@ mod tests {
         ] {
             let headers = [headers, &[FORM]].concat();
             let refusal = receive(&headers, "a=b").await.err();
-            assert_eq!(refusal, (!is_ours).then_some(FormRefusal::Foreign), "{headers:?}");
+            assert_eq!(refusal, (!is_ours).then_some(PostedFormError::CrossOrigin), "{headers:?}");
         }
     }
 
@@ -213,13 +213,13 @@ mod tests {
         assert_eq!((read.text("mode"), read.text("name"), read.text("x")), (Some("log in"), Some("✓"), None));
         let utf8 = ("content-type", "Application/x-www-form-urlencoded; charset=utf-8");
         assert!(receive(&[OURS, utf8], "a=b").await.is_ok());
-        assert!(receive(&[OURS, FORM], &format!("a={}", "b".repeat(MOST_FORM_BYTES - 2))).await.is_ok());
+        assert!(receive(&[OURS, FORM], &format!("a={}", "b".repeat(MAX_FORM_BYTES - 2))).await.is_ok());
         for (headers, body, refusal) in [
-            (&[OURS, FORM][..], format!("a={}", "b".repeat(MOST_FORM_BYTES - 1)), FormRefusal::TooLarge),
-            (&[OURS, FORM], "a=b&a=c".to_owned(), FormRefusal::Unreadable),
-            (&[OURS], "a=b".to_owned(), FormRefusal::Unreadable),
-            (&[OURS, ("content-type", "text/plain")], "a=b".to_owned(), FormRefusal::Unreadable),
-            (&[OURS, ("content-type", "multipart/form-data; boundary=x")], String::new(), FormRefusal::Unreadable),
+            (&[OURS, FORM][..], format!("a={}", "b".repeat(MAX_FORM_BYTES - 1)), PostedFormError::TooLarge),
+            (&[OURS, FORM], "a=b&a=c".to_owned(), PostedFormError::Malformed),
+            (&[OURS], "a=b".to_owned(), PostedFormError::Malformed),
+            (&[OURS, ("content-type", "text/plain")], "a=b".to_owned(), PostedFormError::Malformed),
+            (&[OURS, ("content-type", "multipart/form-data; boundary=x")], String::new(), PostedFormError::Malformed),
         ] {
             assert_eq!(receive(headers, &body).await.err(), Some(refusal), "{headers:?}");
         }
@@ -227,24 +227,24 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_is_for_one_browser_and_one_purpose() {
-        let token = FormToken::new(&secret(1), "cancel ses_1");
+        let token = CsrfToken::new(&secret(1), "cancel ses_1");
         let form = receive(&[OURS, FORM], &format!("token={}", token.reveal())).await.unwrap();
         assert_eq!(form.check(Some(&secret(1)), "cancel ses_1"), Ok(()));
         for (cookie, purpose) in
             [(Some(secret(2)), "cancel ses_1"), (Some(secret(1)), "cancel ses_2"), (None, "cancel ses_1")]
         {
-            assert_eq!(form.check(cookie.as_ref(), purpose), Err(FormRefusal::Stale), "{purpose}");
+            assert_eq!(form.check(cookie.as_ref(), purpose), Err(PostedFormError::Stale), "{purpose}");
         }
         for body in ["", "token=", "a=b", &format!("token={}x", token.reveal()), &format!("tok%65n={}", "a".repeat(43))]
         {
             let form = receive(&[OURS, FORM], body).await.unwrap();
-            assert_eq!(form.check(Some(&secret(1)), "cancel ses_1"), Err(FormRefusal::Stale), "{body}");
+            assert_eq!(form.check(Some(&secret(1)), "cancel ses_1"), Err(PostedFormError::Stale), "{body}");
         }
     }
 
     #[test]
     fn a_token_is_the_forms_hidden_field() {
-        let token = FormToken::new(&secret(1), "cancel ses_1");
+        let token = CsrfToken::new(&secret(1), "cancel ses_1");
         let field = format!("<input type=\"hidden\" name=\"token\" value=\"{}\">", token.reveal());
         assert_eq!(token.render().into_string(), field);
     }

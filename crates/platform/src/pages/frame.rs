@@ -33,7 +33,7 @@ pub struct Frame<'a> {
     pub layout: Layout,
     /// More elements of the head, such as scripts.
     pub head: Markup,
-    /// Links at the top, before those to the other languages.
+    /// Links at the top, before the links to the other languages.
     pub nav: Markup,
     /// The part of the query before `lang` in links to the other languages: empty, or a query that ends in `&`.
     pub kept_query: &'a str,
@@ -87,13 +87,13 @@ impl<'a> Frame<'a> {
                 body {
                     a.skip href="#main" { (words.skip) }
                     header class=(top) {
-                        a.brand href=(self.origin.link("/")) { (icons::brand()) bdi { (self.origin.host()) } }
+                        a.brand href=(self.origin.link("/")) { (icons::logo()) bdi { (self.origin.host()) } }
                         @if self.is_translated {
                             nav aria-label=(words.nav) {
                                 (self.nav)
                                 @for other in others {
                                     a href={ "?" (self.kept_query) "lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
-                                        (other.own_name())
+                                        (other.native_name())
                                     }
                                 }
                             }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn render(language: Language, title: &str, main: Markup) -> String {
-        let origin = PublicOrigin::of("https://login.test");
+        let origin = PublicOrigin::new("https://login.test");
         Frame::new(language, title, &origin, Layout::Sheet, main).render()
     }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn untranslated_page_has_no_language_links() {
-        let origin = PublicOrigin::of("https://login.test");
+        let origin = PublicOrigin::new("https://login.test");
         let frame = Frame::new(Language::English, "x", &origin, Layout::Column, html! {});
         assert!(!Frame { is_translated: false, ..frame }.render().contains("?lang="));
     }

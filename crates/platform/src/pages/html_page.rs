@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn worker_page_may_connect_to_one_origin() {
-        let login = PublicOrigin::of("https://login.test");
+        let login = PublicOrigin::new("https://login.test");
         for (asks, connects) in
             [(None, "connect-src 'self';"), (Some(&login), "connect-src 'self' https://login.test;")]
         {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 /// Draws the logo: two boards on a post.
 #[must_use]
-pub fn brand() -> Markup {
+pub fn logo() -> Markup {
     html! {
         svg width="26" height="26" viewBox="0 0 26 26" fill="currentColor" aria-hidden="true" {
             path d="M5 3.5h13.2L23 7.75 18.2 12H5a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 5 3.5z" {}
@@ -16,7 +16,7 @@ pub fn brand() -> Markup {
 
 /// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum PageIcon {
     /// An i in a ring: a hint.
     Info,
     /// An exclamation mark in an octagon: a refusal.
@@ -43,7 +43,7 @@ pub enum Sign {
     Flag,
 }
 
-impl Sign {
+impl PageIcon {
     /// Draws the icon at this size, in pixels.
     #[must_use]
     pub fn draw(self, pixels: u8) -> Markup {
@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn every_element_of_an_icon_is_closed() {
-        use Sign::{Clock, Flag, Globe, Info, Key, Lightning, Machine, Phone, Stop, Sun, Tick, Wallet};
-        let signs = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key, Sun, Machine, Flag];
-        for drawn in signs.into_iter().map(|sign| sign.draw(20)).chain([brand()]) {
+        use PageIcon::{Clock, Flag, Globe, Info, Key, Lightning, Machine, Phone, Stop, Sun, Tick, Wallet};
+        let icons = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key, Sun, Machine, Flag];
+        for drawn in icons.into_iter().map(|icon| icon.draw(20)).chain([logo()]) {
             let text = drawn.into_string();
             let count = |mark| text.matches(mark).count();
-            // SVG has no void elements: elements after an open one would be inside of it, and not drawn.
+            // SVG has no void elements: elements after an open element would be inside it, and not drawn.
             assert_eq!(count("<"), 2 * count("</"), "{text}");
         }
     }

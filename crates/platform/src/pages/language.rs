@@ -29,7 +29,7 @@ impl Language {
     pub fn choose(uri: &Uri, headers: &HeaderMap) -> Self {
         let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         if let Some((_, tag)) = query.find(|(name, _)| name == "lang")
-            && let Some(language) = Self::of_tag(&tag)
+            && let Some(language) = Self::from_tag(&tag)
         {
             return language;
         }
@@ -38,7 +38,8 @@ impl Language {
 
     fn preferred(ranges: &[(&str, u16)]) -> Self {
         // The first of equal weights is preferred: the sort is stable.
-        let mut found: Vec<_> = ranges.iter().filter_map(|(tag, weight)| Some((Self::of_tag(tag)?, *weight))).collect();
+        let mut found: Vec<_> =
+            ranges.iter().filter_map(|(tag, weight)| Some((Self::from_tag(tag)?, *weight))).collect();
         if let Some((_, weight)) = ranges.iter().find(|(tag, _)| *tag == "*")
             && !found.iter().any(|(language, _)| *language == Self::English)
         {
@@ -51,7 +52,7 @@ impl Language {
 
     /// Returns the language of a tag, of any country.
     #[must_use]
-    pub fn of_tag(tag: &str) -> Option<Self> {
+    pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| primary.eq_ignore_ascii_case(language.tag()))
     }
@@ -67,7 +68,7 @@ impl Language {
 
     /// Returns the name in the language itself.
     #[must_use]
-    pub fn own_name(self) -> &'static str {
+    pub fn native_name(self) -> &'static str {
         match self {
             Self::English => "English",
             Self::Spanish => "Español",

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::ANY_ORIGIN;
 
-const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+const ONE_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 /// A document with an entity tag derived from its content.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl PublicDocument {
     #[must_use]
     pub fn reply(&self, request: &HeaderMap) -> Response {
         let Self { media_type, tag, body } = self;
-        let caching = [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, FOR_AN_HOUR)];
+        let caching = [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, ONE_HOUR)];
         if request.get_all(header::IF_NONE_MATCH).iter().any(|known| matches_tag(known, tag)) {
             return (StatusCode::NOT_MODIFIED, ANY_ORIGIN, caching).into_response();
         }

@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn ambiguous_bodies_are_rejected() {
         for (body, expected) in [
-            (&br#"{"a":1,"a":2}"#[..], "the field 'a' stands twice"),
-            (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' stands twice"),
+            (&br#"{"a":1,"a":2}"#[..], "the field 'a' is duplicated"),
+            (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' is duplicated"),
             (br#"{"a":["\ud800"]}"#, "not valid JSON"),
             (b"[]", "expected a JSON object"),
             (b"", "not valid JSON"),

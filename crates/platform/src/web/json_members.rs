@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for JsonMembers<'de> {
                 let mut members = BTreeMap::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                     if members.contains_key(&name) {
-                        return Err(de::Error::custom(format!("the field '{name}' stands twice")));
+                        return Err(de::Error::custom(format!("the field '{name}' is duplicated")));
                     }
                     members.insert(name, value);
                 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{Extensions, HeaderMap};
 
-use crate::limits::{Caller, ForwardingSeen, find_caller, judge_forwarding};
+use crate::limits::{Caller, ForwardingResult, check_forwarding, find_caller};
 use crate::shared::Platform;
 
 /// Returns the client address of a request.
@@ -26,10 +26,10 @@ pub fn is_from_proxy(platform: &Platform, extensions: &Extensions) -> bool {
     platform.proxies.trust_connection(connection(extensions), platform.listen)
 }
 
-/// Determines how a request of the doctor is counted, see [`judge_forwarding`].
+/// Determines how a request of the doctor is counted, see [`check_forwarding`].
 #[must_use]
-pub fn see_forwarding(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> ForwardingSeen {
-    judge_forwarding(connection(extensions), headers, &platform.proxies)
+pub fn forwarding_result(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> ForwardingResult {
+    check_forwarding(connection(extensions), headers, &platform.proxies)
 }
 
 fn connection(extensions: &Extensions) -> SocketAddr {

@@ -31,8 +31,8 @@ pub enum Problem {
     UnsupportedMediaType,
     #[error("too many requests; try again in {} s", .0.retry_after())]
     RateLimited(Exceeded),
-    #[error("{most} of your requests are open, the maximum; let some of them end first")]
-    TooManyAtOnce { limit: &'static str, most: usize },
+    #[error("{max} of your requests are open, the maximum; let some of them end first")]
+    TooManyAtOnce { limit: &'static str, max: usize },
     #[error("the service is temporarily unavailable; try again soon")]
     Unavailable(String),
     #[error("something went wrong on our side")]
@@ -71,7 +71,7 @@ impl Problem {
             Self::InsufficientScope { needed, opened } => json!({ "needed": needed, "opened": opened }),
             Self::PayloadTooLarge { limit } => json!({ "limit": limit }),
             Self::RateLimited(exceeded) => json!({ "limit": exceeded.name, "retry_after": exceeded.retry_after() }),
-            Self::TooManyAtOnce { limit, most } => json!({ "limit": limit, "at_once": most, "retry_after": 1 }),
+            Self::TooManyAtOnce { limit, max } => json!({ "limit": limit, "at_once": max, "retry_after": 1 }),
             _ => json!({}),
         }
     }

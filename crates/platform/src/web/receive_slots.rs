@@ -22,7 +22,7 @@ const SLOW_FACTOR: u64 = 16;
 
 /// Maximum numbers of bodies that are received concurrently.
 #[derive(Clone, Copy, Debug)]
-pub struct SlotBounds {
+pub struct ReceiveLimits {
     /// Maximum in total.
     pub slots: usize,
     /// Maximum per owner: an account or a user.
@@ -36,7 +36,7 @@ pub struct SlotBounds {
 /// The bodies that a server receives. Clones share their slots.
 #[derive(Clone, Debug)]
 pub struct ReceiveSlots {
-    bounds: SlotBounds,
+    bounds: ReceiveLimits,
     bodies: Arc<Mutex<Vec<Arc<ReceivedBody>>>>,
 }
 
@@ -69,19 +69,19 @@ pub enum SlotsFull {
 
 /// The reason that the receipt of a body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiveEnd {
+pub enum ReceiveError {
     /// It arrived below the minimum rate.
     #[error("the body arrived too slowly")]
     TooSlow,
     /// It was the slowest when another body needed a slot.
-    #[error("the body arrived so slowly that another one took its place")]
+    #[error("the body arrived too slowly and was displaced by another request")]
     Displaced,
 }
 
 impl ReceiveSlots {
     /// Creates the slots.
     #[must_use]
-    pub fn new(bounds: SlotBounds) -> Self {
+    pub fn new(bounds: ReceiveLimits) -> Self {
         Self { bounds, bodies: Arc::default() }
     }
 
@@ -168,8 +168,8 @@ impl ReceiveSlot {
     /// The slot of a complete body is released when it is dropped.
     ///
     /// # Errors
-    /// Returns [`ReceiveEnd`].
-    pub async fn receive<T>(&self, clock: &Clock, receipt: impl Future<Output = T>) -> Result<T, ReceiveEnd> {
+    /// Returns [`ReceiveError`].
+    pub async fn receive<T>(&self, clock: &Clock, receipt: impl Future<Output = T>) -> Result<T, ReceiveError> {
         tokio::select! {
             biased;
             received = receipt => {
@@ -180,15 +180,15 @@ impl ReceiveSlot {
         }
     }
 
-    async fn ended_early(&self, clock: &Clock) -> ReceiveEnd {
+    async fn ended_early(&self, clock: &Clock) -> ReceiveError {
         loop {
             tokio::select! {
-                () = self.body.displaced.cancelled() => return ReceiveEnd::Displaced,
+                () = self.body.displaced.cancelled() => return ReceiveError::Displaced,
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
             let rate = self.body.rate(clock.elapsed());
             if rate.is_some_and(|rate| rate < self.slots.bounds.min_rate) {
-                return ReceiveEnd::TooSlow;
+                return ReceiveError::TooSlow;
             }
         }
     }
@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 1_000 };
+    const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 1_000 };
     const LATER: Duration = Duration::from_secs(10);
 
     fn address(last: u8) -> Caller {
@@ -282,13 +282,13 @@ mod tests {
         let slow = begin(&slots, 2);
         clock.advance(SignedDuration::from_secs(10));
         arrive(&slow, 9_999);
-        assert_eq!(slow.receive(&clock, pending::<()>()).await, Err(ReceiveEnd::TooSlow));
+        assert_eq!(slow.receive(&clock, pending::<()>()).await, Err(ReceiveError::TooSlow));
         arrive(&slow, 1);
         let goes_on = tokio::time::timeout(Duration::from_mins(1), slow.receive(&clock, pending::<()>())).await;
         assert!(goes_on.is_err(), "it is fast enough");
         drop(slow);
         let displaced = begin(&slots, 3);
         displaced.body.displaced.cancel();
-        assert_eq!(displaced.receive(&clock, pending::<()>()).await, Err(ReceiveEnd::Displaced));
+        assert_eq!(displaced.receive(&clock, pending::<()>()).await, Err(ReceiveError::Displaced));
     }
 }

@@ -77,7 +77,7 @@ impl RequestLog {
 
     /// Returns the layer of a server: a valid API key of this platform lifts the bound of requests in progress.
     #[must_use]
-    pub fn of_server(platform: &Platform, routes: SpecialRoutes) -> Self {
+    pub fn for_server(platform: &Platform, routes: SpecialRoutes) -> Self {
         Self::with_parts(platform.metrics.clone(), routes, Some(platform.clone()))
     }
 
@@ -100,7 +100,7 @@ impl RequestIds {
         own[..8].copy_from_slice(&self.server);
         let mixed = self.mixer.hash_one(self.next.fetch_add(1, Ordering::Relaxed));
         own[8..].copy_from_slice(&mixed.to_be_bytes());
-        HeaderValue::try_from(signpost_store::id::spell("req", now, own)).expect("an id is letters and digits")
+        HeaderValue::try_from(signpost_store::id::encode("req", now, own)).expect("an ID has only letters and digits")
     }
 }
 
@@ -113,7 +113,7 @@ impl LogParts {
     /// Handles a request beyond [`MAX_IN_PROGRESS`] of its client address. It reaches the route only with a valid API
     /// key, even if the route requires none, and uses a slot of the key's account. The body is not read before.
     async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
-        let permit = RequestPermit::of(request.extensions()).cloned();
+        let permit = RequestPermit::from_extensions(request.extensions()).cloned();
         let headers = request.headers().clone();
         match self.admit_by_key(&headers, permit).await {
             Ok(()) => route.call(request).await.unwrap_or_else(|never| match never {}),
@@ -127,10 +127,10 @@ impl LogParts {
             None => None,
         };
         let Some(account) = account else {
-            return Err(Problem::TooManyAtOnce { limit: "in_progress", most: MAX_IN_PROGRESS });
+            return Err(Problem::TooManyAtOnce { limit: "in_progress", max: MAX_IN_PROGRESS });
         };
         let Some(slot) = self.keyed.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS) else {
-            return Err(Problem::TooManyAtOnce { limit: "in_progress", most: MAX_KEYED_IN_PROGRESS });
+            return Err(Problem::TooManyAtOnce { limit: "in_progress", max: MAX_KEYED_IN_PROGRESS });
         };
         if let Some(permit) = permit {
             permit.hold(slot);
@@ -239,7 +239,7 @@ mod tests {
         let ids = |log: &RequestLog| (0..1000).map(|_| log.0.ids.next(now)).collect::<Vec<_>>();
         let all: HashSet<_> = logs.iter().flat_map(ids).collect();
         assert_eq!(all.len(), 2000);
-        assert!(all.iter().all(|id| signpost_store::id::is_spelled("req", id.to_str().unwrap())));
+        assert!(all.iter().all(|id| signpost_store::id::is_valid("req", id.to_str().unwrap())));
     }
 
     #[tokio::test(start_paused = true)]

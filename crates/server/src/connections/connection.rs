@@ -67,7 +67,7 @@ pub(crate) struct OpenConnection {
     body_len: AtomicU64,
     /// Set if the parser may have buffered the start of the next head although nothing was read since the last
     /// response.
-    may_hold_head: AtomicBool,
+    may_buffer_head: AtomicBool,
     /// Bytes of the body that the handler has received.
     body_bytes: AtomicU64,
     /// Number of sweeps during waits of the handler for the body.
@@ -106,7 +106,7 @@ impl OpenConnection {
             after_head: AtomicU64::new(UNKNOWN),
             is_at_blank_line: AtomicBool::new(false),
             body_len: AtomicU64::new(0),
-            may_hold_head: AtomicBool::new(false),
+            may_buffer_head: AtomicBool::new(false),
             body_bytes: AtomicU64::new(0),
             body_waits: AtomicU32::new(0),
             body_since: AtomicU32::new(0),
@@ -173,7 +173,7 @@ impl OpenConnection {
             return false;
         }
         self.body_len.store(body_len.unwrap_or(UNKNOWN), Ordering::Relaxed);
-        self.may_hold_head.store(false, Ordering::Relaxed);
+        self.may_buffer_head.store(false, Ordering::Relaxed);
         self.body_bytes.store(0, Ordering::Relaxed);
         self.body_waits.store(0, Ordering::Relaxed);
         self.release_head_bytes();
@@ -202,7 +202,7 @@ impl OpenConnection {
             length => after == length,
         };
         if !is_at_boundary {
-            self.may_hold_head.store(true, Ordering::Relaxed);
+            self.may_buffer_head.store(true, Ordering::Relaxed);
             let is_known = after != UNKNOWN && body_len != UNKNOWN;
             let held = if is_known { after.saturating_sub(body_len).try_into().ok() } else { None };
             self.count_head_bytes(held.unwrap_or(UNKNOWN_BUFFER_BYTES));
@@ -217,7 +217,7 @@ impl OpenConnection {
     pub(super) fn has_incomplete_head(&self) -> bool {
         match self.phase() {
             Phase::Opening | Phase::Head => true,
-            Phase::Idle => self.may_hold_head.load(Ordering::Relaxed),
+            Phase::Idle => self.may_buffer_head.load(Ordering::Relaxed),
             Phase::Body | Phase::Request | Phase::Closing => false,
         }
     }

@@ -1,9 +1,9 @@
 //! The connections of clients: limits, timeouts and draining.
 //!
-//! A client that opens connections and sends nothing, or sends requests byte by byte, uses few own resources and a
-//! descriptor of the server for each. Heads and idle connections therefore have a timeout, and bodies a minimum rate.
-//! At the maximum number of connections, the clients with the most lose some, incomplete heads and bodies first. A
-//! complete request is never aborted for another connection.
+//! A client that opens connections and sends nothing, or sends requests byte by byte, uses few resources of its
+//! machine, but a descriptor of the server for each connection. Heads and idle connections therefore have a timeout,
+//! and bodies a minimum rate. At the maximum number of connections, the clients with the most lose some, incomplete
+//! heads and bodies first. A complete request is never aborted for another connection.
 
 mod connection;
 mod serving;
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::serving::Dispatcher;
 use self::table::ConnectionTable;
-use crate::Front;
+use crate::HostRouter;
 
 /// Interval of the sweep that checks all connections. Timeouts are exceeded by up to this time.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -62,7 +62,7 @@ impl ConnectionLimits {
     /// Returns the limits of a server. The number of connections follows from the limit of open files, which is raised
     /// to its maximum.
     #[must_use]
-    pub fn of_server() -> Self {
+    pub fn for_server() -> Self {
         // If the limit cannot be raised, the usual limit is assumed.
         let descriptors = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
         let limits = Self::with_total(connections_below(descriptors));
@@ -101,13 +101,13 @@ fn connections_below(descriptors: u64) -> usize {
 /// optimization level of that crate.
 pub fn serve(
     listener: TcpListener,
-    front: Front,
+    host_router: HostRouter,
     limits: ConnectionLimits,
     proxies: &Proxies,
     draining: CancellationToken,
 ) -> BoxFuture<'_, ()> {
     let serving = async move {
-        let open = accept(&listener, front, limits, proxies, draining).await;
+        let open = accept(&listener, host_router, limits, proxies, draining).await;
         drop(listener);
         open.drain().await;
     };
@@ -117,12 +117,12 @@ pub fn serve(
 /// Serves like [`serve`], but leaves the listener open, so that new connections wait in its queue for the next server.
 pub fn serve_borrowed<'a>(
     listener: &'a TcpListener,
-    front: Front,
+    host_router: HostRouter,
     limits: ConnectionLimits,
     proxies: &'a Proxies,
     draining: CancellationToken,
 ) -> BoxFuture<'a, ()> {
-    let serving = async move { accept(listener, front, limits, proxies, draining).await.drain().await };
+    let serving = async move { accept(listener, host_router, limits, proxies, draining).await.drain().await };
     serving.boxed()
 }
 
@@ -143,13 +143,13 @@ impl OpenConnections {
 /// Accepts connections until `draining`.
 async fn accept(
     listener: &TcpListener,
-    front: Front,
+    host_router: HostRouter,
     limits: ConnectionLimits,
     proxies: &Proxies,
     draining: CancellationToken,
 ) -> OpenConnections {
     let table = Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL));
-    let dispatcher = Arc::new(Dispatcher::new(front, proxies.clone()));
+    let dispatcher = Arc::new(Dispatcher::new(host_router, proxies.clone()));
     let mut tasks = JoinSet::new();
     let mut sweep = interval(SWEEP_INTERVAL);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);

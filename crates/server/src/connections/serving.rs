@@ -23,7 +23,7 @@ use tokio_util::io::InspectReader;
 
 use super::connection::{OpenConnection, Phase};
 use super::table::ConnectionPlace;
-use crate::Front;
+use crate::HostRouter;
 
 /// Maximum size of a request head, in bytes. Larger heads get 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -44,7 +44,7 @@ const MAX_DISCARD_TIME: Duration = Duration::from_millis(100);
 /// Dispatches the requests of all connections of a listener.
 pub(crate) struct Dispatcher {
     /// Answers the requests.
-    front: Front,
+    host_router: HostRouter,
     /// The proxies that name the clients behind them.
     proxies: Proxies,
     /// Counts the requests in progress per client address.
@@ -53,14 +53,19 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub(crate) fn new(front: Front, proxies: Proxies) -> Self {
-        Self { front, proxies, in_progress: InProgress::default(), untrusted_proxies: UntrustedProxies::default() }
+    pub(crate) fn new(host_router: HostRouter, proxies: Proxies) -> Self {
+        Self {
+            host_router,
+            proxies,
+            in_progress: InProgress::default(),
+            untrusted_proxies: UntrustedProxies::default(),
+        }
     }
 
     /// Counts a request after its head, before its body is read.
     fn admit(&self, peer: SocketAddr, headers: &HeaderMap) -> RequestPermit {
         if let Some(address) = self.untrusted_proxies.observe(peer, headers, &self.proxies, &Clock::System) {
-            self.front.record_untrusted_proxy(address);
+            self.host_router.record_untrusted_proxy(address);
         }
         self.in_progress.enter(find_caller(peer, headers, &self.proxies))
     }
@@ -80,7 +85,7 @@ where
     let io = TokioIo::new(InspectReader::new(io, place.recorder()));
     let service = service_fn(|request: Request<Incoming>| {
         let (mut head, incoming) = request.into_parts();
-        // Before the future runs, so that the connection is not idle from now on.
+        // The request begins before the future runs, so that the connection does not count as idle.
         let running = place.begin_request(incoming.size_hint().exact());
         let running = running.then(|| RunningRequest(Arc::clone(connection)));
         let permit = dispatcher.admit(peer, &head.headers);
@@ -93,7 +98,7 @@ where
         let dispatcher = Arc::clone(&dispatcher);
         async move {
             let running = running.ok_or(Closing)?;
-            let mut response = dispatcher.front.answer(request).await;
+            let mut response = dispatcher.host_router.answer(request).await;
             if !discard_rest(unread, sends_body).await {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }

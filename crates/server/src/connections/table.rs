@@ -14,8 +14,8 @@ use super::connection::{OpenConnection, Phase, Totals};
 
 /// Divisor of the number of closable connections that are closed at once, because the search visits all connections.
 const CLOSED_SHARE: usize = 64;
-/// Number of sweeps before a connection may be closed for others: the head of a new connection has probably arrived but
-/// has not been read yet, and so has a small body.
+/// Number of sweeps before a connection may be closed for others: the head of a new connection, or a small body, has
+/// probably arrived but has not been read yet.
 const GRACE_SWEEPS: u32 = 2;
 
 /// All connections of a listener.
@@ -28,11 +28,11 @@ pub(crate) struct ConnectionTable {
     /// Minimum bytes of a body per sweep.
     body_bytes_per_sweep: u64,
     totals: Arc<Totals>,
-    open: Mutex<Open>,
+    open: Mutex<TableState>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct TableState {
     /// Connections by increasing number: the oldest first.
     connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
@@ -112,8 +112,8 @@ impl ConnectionTable {
 
     /// Closes the oldest incomplete heads of a client beyond its limit. The scan stops at the first head that is too
     /// young: in a flood, each connection would otherwise be visited for every other.
-    fn trim(&self, open: &mut Open, client: IpAddr) {
-        let Open { connections, heads_by_client, .. } = open;
+    fn trim(&self, open: &mut TableState, client: IpAddr) {
+        let TableState { connections, heads_by_client, .. } = open;
         let Some(of_client) = heads_by_client.get_mut(&client) else { return };
         while of_client.len() > self.limits.heads_per_client
             && let Some((since, number)) = of_client.first().copied()
@@ -179,7 +179,8 @@ impl ConnectionTable {
             return;
         }
         let open = self.lock();
-        let mut holding: Vec<_> = open.connections.values().filter(|one| one.held_head_bytes() > 0).collect();
+        let mut holding: Vec<_> =
+            open.connections.values().filter(|connection| connection.held_head_bytes() > 0).collect();
         holding.sort_unstable_by_key(|connection| Reverse(connection.held_head_bytes()));
         let goal = self.limits.head_bytes / 4 * 3;
         for connection in holding {
@@ -199,7 +200,7 @@ impl ConnectionTable {
         self.totals.now()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, TableState> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -209,7 +210,7 @@ fn sweeps_in(time: Duration, sweep_interval: Duration) -> u32 {
     u32::try_from(time.as_millis() / sweep_interval.as_millis()).unwrap_or(u32::MAX)
 }
 
-impl Open {
+impl TableState {
     fn count_head(&mut self, connection: &OpenConnection) {
         let Some(client) = connection.client else { return };
         let head = (connection.count_head(), connection.number);

@@ -21,7 +21,7 @@ pub(super) struct AdvisoriesCommand {
     action: AdvisoriesAction,
 }
 
-/// The flag of the commands that use advisories.
+/// The flag for a file of advisories.
 #[derive(Debug, Args)]
 pub(super) struct AdvisoriesFlag {
     /// File of your own advisories, added to the built-in ones
@@ -31,15 +31,16 @@ pub(super) struct AdvisoriesFlag {
 
 #[derive(Debug, Subcommand)]
 enum AdvisoriesAction {
-    /// List the advisories that are used, built-in ones and your own
+    /// List the advisories in use: built-in and your own
     ///
-    /// With --json, an advisory is `{id, kind, where, status, effective, until, text, values, source, checked,
-    /// review_days, overdue, origin}`.
+    /// With --json, an advisory is `{id, kind, where, status, effective, until, text, values,
+    /// source, checked, review_days, overdue, origin}`.
     List,
-    /// Find rows that are not understood, and rows whose source must be read again
+    /// Find invalid rows, and overdue rows
     ///
-    /// A row is overdue when its source was last read more than `review_days` ago (180 if it does not say). Exit code 1
-    /// if there is one of either. With --json: `{checked, overdue: [{id, checked, source}], bad: [{line, reason}]}`.
+    /// A row is overdue if its source was last checked more than `review_days` ago (default: 180).
+    /// Exit code 1 if there is an invalid or overdue row. With --json: `{checked, overdue: [{id,
+    /// checked, source}], bad: [{line, reason}]}`.
     Check,
 }
 

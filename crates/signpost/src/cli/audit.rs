@@ -41,13 +41,14 @@ pub(super) enum Audit {
 /// A filter of audit entries.
 #[derive(Debug, Args)]
 pub(super) struct AuditFilter {
-    /// Only since this time: 2026-01-31T00:00:00Z, or 7d for the last seven days
+    /// Only entries since this time: 2026-01-31T00:00:00Z, or 7d for the last seven days
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only this account
+    /// Only entries of this account
     #[arg(long, default_value = "")]
     account: String,
-    /// Only this action, such as key.created or access.refused; docs/operate.md lists them
+    /// Only entries of this action, such as key.created or access.refused; docs/operate.md lists
+    /// them
     #[arg(long, default_value = "")]
     action: String,
 }

@@ -11,7 +11,7 @@ use super::Session;
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {
-    /// New file; to restore it, stop the server and put it in place of signpost.sqlite
+    /// New file; to restore it, stop the server and replace signpost.sqlite with it
     file: PathBuf,
 }
 

@@ -11,25 +11,29 @@ use super::{
 pub(super) enum Command {
     /// Run the server
     ///
-    /// Prints its addresses, the location of its data, and commands to try next. With --json it prints `{version,
-    /// listen, data, public_address, mcp, sse, health, live, sandbox}`, with `metrics` and `console` where there are such.
+    /// Prints its addresses, the location of its data, and commands to try next. With --json it
+    /// prints `{version, listen, data, public_address, mcp, sse, health, live, sandbox}`, and
+    /// `metrics` and `console` if they are enabled.
     ///
-    /// As long as the console has no operator, the server prints a link that makes you one. It works once, for 30 minutes;
-    /// 'signpost console link' prints another.
+    /// While the console has no operator, the server prints a set-up link. Its first visitor
+    /// becomes an operator. The link expires after 30 minutes; 'signpost console link' prints
+    /// another.
     ///
-    /// A PostgreSQL server that is not ready yet is waited for: --wait-for-database says how long. Meanwhile requests get 503,
-    /// and nothing is printed.
+    /// If PostgreSQL is not ready, the server waits for up to --wait-for-database. Until then it
+    /// answers requests with 503 and prints nothing.
     ///
-    /// SIGTERM, SIGINT, SIGHUP or SIGQUIT stops it: no new connections, up to 10 seconds for running requests, everything
-    /// written, exit code 0. With nohup it ignores SIGHUP.
+    /// SIGTERM, SIGINT, SIGHUP or SIGQUIT shuts it down gracefully: it accepts no new connections,
+    /// waits up to 10 seconds for running requests, writes all data, and exits with code 0. With
+    /// nohup it ignores SIGHUP.
     Serve(serve::Serve),
     /// Try the login: a server with sample data and a shop
     ///
-    /// Reads no configuration and no variables. The data is in memory, and nothing is left behind; with --data-dir it is
-    /// kept there. The shop listens on the next free port, logs people in on the server's login page, and shows its own
-    /// code. With --json: `{server, shop, wallet, mcp}` on one line; `wallet` is null.
+    /// Ignores configuration files and environment variables. Data is in memory and is lost at
+    /// exit, unless --data-dir is set. The shop listens on the next free port, uses the server's
+    /// login page, and shows its own source code. With --json: `{server, shop, wallet, mcp}` on one
+    /// line; `wallet` is null.
     ///
-    /// Stops like 'signpost serve'.
+    /// Shuts down like 'signpost serve'.
     Demo(demo::DemoCommand),
     /// Manage the operators of the console
     #[command(subcommand)]
@@ -43,7 +47,7 @@ pub(super) enum Command {
     /// Manage the users of hosted domains and their keys
     #[command(subcommand)]
     Users(users::Users),
-    /// Manage the clients that people log in to by OpenID Connect
+    /// Manage OpenID Connect clients
     #[command(subcommand)]
     Clients(clients::Clients),
     /// Manage the keys that sign ID tokens
@@ -52,19 +56,20 @@ pub(super) enum Command {
     /// Inspect and retry deliveries of events
     #[command(subcommand)]
     Deliveries(deliveries::Deliveries),
-    /// Read the audit log: who did what to keys, domains and secrets
+    /// Read the audit log: changes of keys, domains and secrets
     #[command(subcommand)]
     Audit(audit::Audit),
     /// Back up the embedded database, even while a server is running
     ///
-    /// The copy is complete and consistent. It gets its name once it is on disk. The file must not exist yet. With
-    /// --json: `{file, bytes}`.
+    /// The copy is complete and consistent. The file appears once it is completely written; it must
+    /// not exist yet. With --json: `{file, bytes}`.
     Backup(backup::Backup),
-    /// Copy a database into an empty one, as from SQLite to PostgreSQL
+    /// Move data to an empty database, such as SQLite to PostgreSQL
     ///
-    /// Counts the rows on both sides. No server may run on either database. If interrupted, run it again to continue;
-    /// until it has finished, no server starts on the new database. The old database is not changed. URLs are as
-    /// in --database-url, such as sqlite:signpost-data/signpost.sqlite.
+    /// Counts the rows on both sides. No server may run on either database. If interrupted, run it
+    /// again to continue; until it has finished, no server starts on the new database. The old
+    /// database is not changed. URLs are as in --database-url, such as
+    /// sqlite:signpost-data/signpost.sqlite.
     Move(moving::Move),
     /// Update the database schema; a server also does this at start
     ///
@@ -73,56 +78,61 @@ pub(super) enum Command {
     /// Import, search and check ATMs
     #[command(subcommand)]
     Atms(atms::Atms),
-    /// Read and decide what people report of ATMs
+    /// List and moderate reports about ATMs
     #[command(subcommand)]
     Reports(reports::ReportsCommand),
-    /// List and check advisories: what people are told of law and fraud
+    /// List and check advisories: notices about law and fraud
     ///
-    /// The built-in advisories, and a file of your own: 'signpost advisories check --advisories my.toml'. docs/operate.md
-    /// describes its rows.
+    /// Includes the built-in advisories and your own file, if any: 'signpost advisories check
+    /// --advisories my.toml'. docs/operate.md describes the file.
     Advisories(advisories::AdvisoriesCommand),
-    /// Manage the place names behind location search
+    /// Manage the place names of location search
     #[command(subcommand)]
     Gazetteer(gazetteer::GazetteerCommand),
-    /// Show which place a text resolves to
+    /// Resolve a text to a place
     ///
-    /// Exit code 1 if it resolves to none.
+    /// Exit code 1 if no place matches.
     Places(places::PlacesCommand),
     /// Run the MCP server on standard input and output (stdio)
     ///
-    /// For one client on this machine. Standard output has messages only. The mode is `local`, as `signpost://coverage` shows.
-    /// 'signpost mcp install' adds it to your clients.
+    /// Serves one client on this machine. Standard output contains only protocol messages. The mode
+    /// is `local`, as `signpost://coverage` shows. 'signpost mcp install' adds it to your clients.
     Mcp(mcp::McpCommand),
-    /// Test a site's login endpoints, whatever its language
+    /// Test a site's login endpoints, in any language
     ///
-    /// The kit plays the service: set the site's API URL to the address of --api-listen, with any key and any prefix.
-    /// It opens the login page, keeps its cookies, finds `qr_data` and the `sid` on it, answers as wallets do,
-    /// correctly and incorrectly, polls, and posts events. It prints a line for each rule, with what was expected and
-    /// what came. Exit code 1 if a rule is broken.
+    /// The kit simulates the service: set the site's API URL to the address of --api-listen, with
+    /// any key and any prefix. It opens the login page with a cookie store, finds `qr_data` and the
+    /// `sid` in it, sends valid and invalid wallet answers, polls, and posts events. It prints a
+    /// line for each rule, with the expected and the actual result. Exit code 1 if a rule is
+    /// broken.
     ///
     /// With --json: `{holds, broken, not_tested, checks: [{rule, verdict, expected, got}]}`.
     Conformance(Box<conformance::Conformance>),
     /// Forward events to a receiver on your machine
     ///
-    /// Follows the events of the server on this machine from now on, whatever becomes of their deliveries, and posts each,
-    /// signed, to your receiver. It changes nothing, so it can be killed at any time; several can run at once. It prints
-    /// the signing secrets, and a line for each way: `-->` the event, `<--` the status and the time. An event that could
-    /// not be forwarded is not forwarded again.
+    /// Posts each new event of the server on this machine, signed, to your receiver, regardless of
+    /// its delivery to the event URL. The command changes no data, so it can be killed at any time,
+    /// and several instances can run at once. It prints the signing secrets, and a line per
+    /// message: `-->` for the event, `<--` for the status and the time. Failed events are not
+    /// retried.
     ///
-    /// If the receiver refuses an event with 4xx, it is asked why: test events show whether it signs the body after parsing
-    /// it, has a line end behind its secret, or has another secret. The mistake is named, with how to mend it.
+    /// If the receiver rejects an event with 4xx, test events diagnose the reason: the receiver
+    /// verifies the body after parsing it, its secret ends with a line break, or it has another
+    /// secret. The diagnosis includes the fix.
     ///
-    /// Ctrl+C ends it with exit code 0. With --json it prints a JSON document on each line: `{type: "ready", forward_to,
-    /// domains}`, `{type: "event", at, id, event, domain}`, `{type: "answer", at, id, status, ms}` or `{…, error}`,
-    /// `{type: "diagnosis", id, mistake, text, mending}`.
+    /// Ctrl+C stops the command with exit code 0. With --json it prints a JSON document per line:
+    /// `{type: "ready", forward_to, domains}`, `{type: "event", at, id, event, domain}`, `{type:
+    /// "answer", at, id, status, ms}` or `{…, error}`, `{type: "diagnosis", id, mistake, text,
+    /// mending}`.
     Listen(listen::Listen),
-    /// Post a sample event to a receiver, with a fault if you like
+    /// Post a sample event to a receiver, optionally with a fault
     ///
-    /// The event is signed as the service signs it, and a login in it by a wallet that nobody has. Prints what came back, and
-    /// ends with exit code 1 unless it is what a good receiver answers: 2xx, or 401 where the signature or the time is
-    /// wrong. If the receiver refuses what it should accept, the mistake is named as 'listen' names it.
+    /// The event is signed like a real event; a login in it is by a random wallet. Prints the
+    /// response. Exit code 1 unless it is the response of a correct receiver: 2xx, or 401 if the
+    /// signature or the time is wrong. If the receiver rejects a valid event, the output includes a
+    /// diagnosis, like that of 'listen'.
     ///
-    /// To a live receiver goes a test alone, unless --forward-to names another.
+    /// A live receiver only gets test events, unless --forward-to selects another receiver.
     ///
     /// With --json: `{event, url, ok, posts: [{id, fault, expected, ok, status, ms}], diagnosis}`.
     Trigger(trigger::Trigger),
@@ -132,35 +142,38 @@ pub(super) enum Command {
     /// Use a wallet from the terminal, for logins and tests
     #[command(subcommand)]
     Wallet(wallet::WalletCommand),
-    /// Show server, database and data in numbers, and what needs you
+    /// Show the state of server, database and data, and open tasks
     ///
-    /// Whether the server answers, and its version; domains, users, sessions and events in the database; ATMs, place names
-    /// and advisories; what is counted is counted to 100,000. Exit code 1 if something needs a person: whatever 'signpost doctor' would warn of. With --json:
-    /// `{version, server, database, domains, users, pending_sessions, events, catalogue, failing_feeds, places, advisories,
-    /// attention: [{check, grade, found, mend}]}`.
+    /// Shows the server's state and version; the domains, users, sessions and events in the
+    /// database; ATMs, place names and advisories. Counts stop at 100,000. Exit code 1 if 'signpost
+    /// doctor' would report a warning. With --json: `{version, server, database, domains, users,
+    /// pending_sessions, events, catalogue, failing_feeds, places, advisories, attention: [{check,
+    /// grade, found, mend}]}`.
     Status,
-    /// Diagnose an installation, or a URL, and say how to mend it
+    /// Diagnose an installation or a URL, and suggest fixes
     ///
-    /// Without URL it looks at this installation: settings, server, database and its speed, signing secrets, data folder and
-    /// disk, age of the ATMs, Redis, name servers, clocks, the public URL as this machine sees it, and up to three hosts that
-    /// live events go to, by HEAD / alone. With URL it looks at that address as strangers see it: health, TLS, clock, headers,
-    /// public URL, how a proxy names clients, each revision of MCP, login page. Every answer has 5 seconds. Each line says
-    /// `pass`, `warn` or `fail`, what was found, and how to mend it. Exit code 1 if a check fails. With --json: `{passed,
-    /// warned, failed, checks: [{check, grade, found, mend}]}`.
+    /// Without URL it checks this installation: settings, server, database and its latency, signing
+    /// secrets, data folder and disk, age of the ATMs, Redis, name servers, clocks, the public URL
+    /// from this machine, and up to three hosts of live event URLs, with HEAD / requests. With URL
+    /// it checks that address from outside: health, TLS, clock, headers, public URL, forwarded
+    /// client addresses, each revision of MCP, login page. Each request has a timeout of 5 seconds.
+    /// Each line has the grade `pass`, `warn` or `fail`, the finding, and the fix. Exit code 1 if a
+    /// check fails. With --json: `{passed, warned, failed, checks: [{check, grade, found, mend}]}`.
     Doctor(doctor::Doctor),
     /// Print the default configuration, with comments
     ///
-    /// It reads no configuration, so it works if yours is broken. With --json it prints the settings without comments.
-    /// 'signpost config check' shows yours.
+    /// Reads no configuration, so it works even if your configuration is invalid. With --json it
+    /// prints the settings without comments. 'signpost config check' shows your settings.
     Config(config::ConfigCommand),
     /// Print completions for a shell
     ///
-    /// Put the script where the shell looks: for bash a file in ~/.local/share/bash-completion/completions, for zsh one named
-    /// _signpost in a folder of its fpath, for fish one in ~/.config/fish/completions. With --json: `{script}`.
+    /// Store the script in a folder that the shell reads: for bash a file in
+    /// ~/.local/share/bash-completion/completions, for zsh a file named _signpost in a folder of
+    /// its fpath, for fish a file in ~/.config/fish/completions. With --json: `{script}`.
     Completions(shell::Completions),
     /// Write the man pages
     ///
-    /// A page for each command: signpost.1, signpost-serve.1 and so on. With --json: `{dir, pages}`, without a folder
-    /// `{page}`.
+    /// Writes a page for each command: signpost.1, signpost-serve.1 and so on. With --json: `{dir,
+    /// pages}`, without a folder `{page}`.
     Man(shell::ManPages),
 }

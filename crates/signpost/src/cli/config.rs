@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Common, print, print_json, print_text};
 use crate::config::{Config, DEFAULT, Origin, ShownSetting};
 
-/// The settings that are shown even with their default value.
+/// Settings that are always shown, even with their default values.
 const ALWAYS: [&str; 5] = ["listen", "public_url", "services", "console", "data_dir"];
 
 #[derive(Debug, Args)]
@@ -18,11 +18,12 @@ pub(super) struct ConfigCommand {
 
 #[derive(Debug, Subcommand)]
 enum ConfigSubcommand {
-    /// Show which settings count and where each is from, and what is probably not meant
+    /// Show the effective settings with their origin, and warnings
     ///
-    /// It reads the files and variables that a server would read in this folder, and starts nothing. A setting that is unknown
-    /// or not allowed ends it with exit code 2 and one line. Below the settings stand warnings, with the line to add. With
-    /// --json: `{file, settings: [{key, value, origin}], warnings: [{found, mend}]}`.
+    /// Reads the files and environment variables that a server in this folder would read. An
+    /// unknown setting or an invalid value is an error, with exit code 2. Warnings follow the
+    /// settings, with the line to add. With --json: `{file, settings: [{key, value, origin}],
+    /// warnings: [{found, mend}]}`.
     Check,
 }
 

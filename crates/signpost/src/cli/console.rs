@@ -3,7 +3,7 @@
 use anyhow::{Context, Error, Result, anyhow};
 use clap::Subcommand;
 use serde_json::json;
-use signpost_login::domains::{self, own};
+use signpost_login::domains::{self, system_domain};
 use signpost_login::ids::UserId;
 use signpost_login::users;
 use signpost_platform::accounts::audit::Actor;
@@ -16,16 +16,17 @@ use crate::deployment::public_address;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConsoleCommand {
-    /// Print a link that makes whoever opens it an operator
+    /// Print a link that makes its first visitor an operator
     ///
-    /// It works once, for 30 minutes, in the browser that opens it first. Whoever opens it logs in with a wallet or a passkey,
-    /// which is an operator's from then on. The link is printed alone on standard output. With --json: `{link, expires_at}`.
+    /// The link works once, in the first browser that opens it, and expires after 30 minutes. The
+    /// visitor logs in with a wallet or a passkey, which belongs to the operator from then on.
+    /// Standard output contains only the link. With --json: `{link, expires_at}`.
     Link,
     /// List the operators
     ///
     /// With --json: `{operators: [{user_id, added_at, added_by}]}`.
     Operators,
-    /// Take the console from an operator; their next page is refused
+    /// Remove an operator; their next request is rejected
     Remove {
         /// User ID, as shown by 'console operators'
         id: String,
@@ -61,17 +62,17 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
     let mut rows = Vec::new();
     for operator in &operators {
         let Operator { user_id, added_at, added_by } = operator;
-        rows.push([user_id.to_string(), find_petname(store, user_id).await?, added_at.to_string(), added_by.clone()]);
+        rows.push([user_id.to_string(), find_username(store, user_id).await?, added_at.to_string(), added_by.clone()]);
     }
     session.print(&json!({ "operators": operators }), || table(["ID", "NAME", "SINCE", "ADDED BY"], rows))
 }
 
 /// Returns the user's name, or an empty text if the user was deleted.
-async fn find_petname(store: &Store, user: &UserId) -> Result<String> {
+async fn find_username(store: &Store, user: &UserId) -> Result<String> {
     let address = public_address::find(store).await?.unwrap_or_default();
     let public_url = address.parse().ok();
-    let name = own::name(public_url.as_ref());
-    let Some(domain) = domains::sql::find_by_name(store, &own::account(), &name).await? else {
+    let name = system_domain::name(public_url.as_ref());
+    let Some(domain) = domains::sql::find_by_name(store, &system_domain::account(), &name).await? else {
         return Ok(String::new());
     };
     let found = users::sql::find(store, &domain.id, user).await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use signpost_login::domains;
 use signpost_login::events::attempts::PastAttempt;
 use signpost_login::events::refusal::explain_refusal;
-use signpost_login::events::retries::MOST_RETRIED;
+use signpost_login::events::retries::MAX_RETRIED;
 use signpost_login::events::{self, DeliveryListItem, RetryChoice};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::audit::Actor;
@@ -27,15 +27,15 @@ pub(super) enum Deliveries {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Show a delivery with its body, its last attempts and why it was refused
+    /// Show a delivery with its body, its last attempts and the reason of a rejection
     ///
-    /// Up to 20 attempts. Where the endpoint refused the last one, `refused` says why, as far as it shows, and how to mend
-    /// it: `{reason, text, mending}`. Nothing is sent to the endpoint.
+    /// Shows up to 20 attempts. If the endpoint rejected the last attempt, `refused` has the
+    /// probable reason and the fix: `{reason, text, mending}`. Sends nothing to the endpoint.
     Show {
         /// Event ID, as shown by 'deliveries list'
         id: String,
     },
-    /// List failing endpoints, those first that have failed the longest
+    /// List failing endpoints, longest outage first
     Endpoints {
         /// Maximum number of results
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -43,20 +43,21 @@ pub(super) enum Deliveries {
     },
     /// Send an event again; its ID stays the same
     ///
-    /// A running server sends it within a second. Its count of attempts starts again.
+    /// A running server sends it within a second. The retry schedule starts again.
     Retry {
         /// Event ID, as shown by 'deliveries list'
         id: Option<String>,
         /// Retry all failed events, up to 100,000 at a time
         #[arg(long, conflicts_with = "id")]
         failed: bool,
-        /// Only those of this domain, by its ID
+        /// Only events of the domain with this ID
         #[arg(long, value_name = "ID", requires = "failed", value_parser = parse_domain_id)]
         domain: Option<DomainId>,
     },
     /// Send a test event to a domain's event URL
     ///
-    /// A running server sends it within a second; 'deliveries show' tells what became of it. With --json: `{id}`.
+    /// A running server sends it within a second; 'deliveries show' has the result. With --json:
+    /// `{id}`.
     Test {
         #[command(flatten)]
         which: DomainSelector,
@@ -175,7 +176,7 @@ async fn retry(
         bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }
     session.print(&json!({ "retried": count }), || {
-        let more = if count < MOST_RETRIED { "" } else { ". More may be left: run this again" };
+        let more = if count < MAX_RETRIED { "" } else { ". More may be left: run this again" };
         format!("{count} events queued; a running server sends them within a second{more}")
     })
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound};
+use signpost_platform::outbound::{NameResolver, Outbound};
 use url::Url;
 
 use super::Session;
@@ -12,14 +12,14 @@ use crate::doctor::{AddressProbe, CheckFinding, Grade, Installation, check_addre
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
-    /// Address to look at from outside, such as `https://login.example` [default: this installation]
+    /// URL to check from outside, such as `https://login.example` [default: this installation]
     #[arg(value_parser = parse_address)]
     url: Option<Url>,
 }
 
 impl Doctor {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let outbound = Outbound::new(&Names::System);
+        let outbound = Outbound::new(&NameResolver::System);
         let now = Clock::System.now();
         let findings = match &self.url {
             Some(url) => check_address(&AddressProbe::run(url.clone(), &outbound, now).await),

@@ -10,13 +10,13 @@ use signpost_store::Store;
 /// The flags that select among domains with the same name.
 #[derive(Clone, Debug, Args)]
 pub(super) struct DomainFilter {
-    /// Look only among the domains of the sandbox
+    /// Select only sandbox domains
     #[arg(long, conflicts_with = "live")]
     sandbox: bool,
-    /// Look only among live domains
+    /// Select only live domains
     #[arg(long)]
     live: bool,
-    /// Look only among the domains of this account
+    /// Select only domains of this account
     #[arg(long)]
     pub(super) account: Option<String>,
 }

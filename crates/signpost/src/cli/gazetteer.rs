@@ -25,17 +25,19 @@ const MAX_TABLES: TableBounds = TableBounds { bytes: 8 << 30, lines: 100_000_000
 pub(super) enum GazetteerCommand {
     /// Replace the built-in place names with full GeoNames tables, or add US townships to them
     ///
-    /// They are stored as gazetteer.bin.gz in the data folder. A running server picks them up.
+    /// The gazetteer is stored as gazetteer.bin.gz in the data folder. A running server loads it
+    /// automatically.
     ///
-    /// The Census table of county subdivisions adds townships, New England towns and the like: to the places of the
-    /// other files, or without any other file to the built-in ones.
+    /// The Census table of county subdivisions adds townships, New England towns and the like to
+    /// the places of the other files, or to the built-in places if there are no other files.
     Import(GazetteerImport),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct GazetteerImport {
-    /// GeoNames tables, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA, CA_full) and
-    /// alternate names (alternateNamesV2); the cousubs file of the US Census; their columns show which is which
+    /// GeoNames tables, as .txt or .zip: places (cities500, allCountries, US …), postcodes (US, CA,
+    /// CA_full) and alternate names (alternateNamesV2); the cousubs file of the US Census; detected
+    /// by their columns
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Outside the United States and Canada, skip places with fewer people

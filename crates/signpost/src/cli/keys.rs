@@ -18,10 +18,11 @@ use crate::deployment::public_address;
 pub(super) enum Keys {
     /// Create an API key; it is shown once
     ///
-    /// The key is printed alone on standard output, so that `KEY=$(signpost keys create …)` stores it; advice goes to
-    /// standard error. A key of the scope atms submits the ATMs of an operator and authorises nothing else.
+    /// Standard output contains only the key, so that `KEY=$(signpost keys create …)` works; hints
+    /// are printed on standard error. A key with the scope atms can only submit the ATMs of an
+    /// operator.
     ///
-    /// With --json: `{id, key, environment, name, account}`, and `scope` unless it is auth.
+    /// With --json: `{id, key, environment, name, account}`, and `scope` if it is not auth.
     Create {
         /// Environment
         #[arg(long, value_enum)]
@@ -38,16 +39,16 @@ pub(super) enum Keys {
     },
     /// List API keys, without their secrets
     ///
-    /// The time of last use is exact to the minute.
+    /// The time of last use has a precision of a minute.
     List,
-    /// Replace an API key; the old one keeps working for a grace period
+    /// Replace an API key; the old key remains valid for a grace period
     ///
-    /// The new key has the same account, environment, scope and name. With --json: as 'keys create', with `replaces`
-    /// and `old_expires_at`.
+    /// The new key has the account, environment, scope and name of the old key. With --json: the
+    /// document of 'keys create', with `replaces` and `old_expires_at`.
     Rotate {
         /// Key ID, as shown by 'keys list'
         id: String,
-        /// Hours until the old key stops working, 0 to 8760
+        /// Hours until the old key expires, 0 to 8760
         #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=8760))]
         grace: u32,
     },
@@ -140,7 +141,7 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let now = Clock::System.now();
     let old = keys::sql::list(&store).await?.into_iter().find(|key| key.id.as_str() == id);
     let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
-    let new = NewKey::in_place_of(&old, random(), random());
+    let new = NewKey::replacing(&old, random(), random());
     let until = now + SignedDuration::from_hours(grace.into());
     let rotated = keys::sql::rotate(&store, &Actor::Operator, &old, &new, until, now).await;
     rotated.map_err(|error| {

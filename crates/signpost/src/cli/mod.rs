@@ -41,13 +41,13 @@ use std::process::ExitCode;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, FromArgMatches, Parser};
 use serde::Serialize;
-use signpost_atm::advisories::BadAdvisories;
+use signpost_atm::advisories::InvalidAdvisories;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::Places;
 use signpost_atm::places::geocoder::Geocoder;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound};
-use signpost_store::{Missing, Store};
+use signpost_platform::outbound::{NameResolver, Outbound};
+use signpost_store::{DatabaseMissing, Store};
 
 use self::command::Command;
 use crate::config::{BadSetting, Config, Origin, RawSettings};
@@ -77,7 +77,7 @@ struct Common {
     /// Configuration file [default: signpost.toml, if present]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     config: Option<PathBuf>,
-    /// Print one JSON document and nothing else
+    /// Print only a JSON document
     #[arg(long, global = true, help_heading = "Common options")]
     json: bool,
 }
@@ -101,7 +101,7 @@ impl Cli {
         let Err(error) = self.run_to_end() else { return ExitCode::SUCCESS };
         // All causes on a single line, for scripts and people.
         eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
-        let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<BadAdvisories>();
+        let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<InvalidAdvisories>();
         ExitCode::from(if is_usage { 2 } else { 1 })
     }
 
@@ -202,9 +202,10 @@ impl Session {
         self.config.database_file().is_none_or(|file| file.exists())
     }
 
-    /// Adds to [`Missing`] the folder of the database and how to choose another; returns other errors unchanged.
+    /// Adds to [`DatabaseMissing`] the folder of the database and how to choose another; returns other errors
+    /// unchanged.
     fn explain_missing(&self, error: Error) -> Error {
-        if !error.is::<Missing>() {
+        if !error.is::<DatabaseMissing>() {
             return error;
         }
         if self.config.database_url.is_some() {
@@ -232,7 +233,7 @@ impl Session {
     /// Returns the external geocoder, if configured.
     fn geocoder(&self) -> Option<Geocoder> {
         let settings = self.config.atm.external_geocoder.clone()?;
-        Some(Geocoder::new(settings, Outbound::new(&Names::System)))
+        Some(Geocoder::new(settings, Outbound::new(&NameResolver::System)))
     }
 
     /// Prints a result, as a JSON document or as text.

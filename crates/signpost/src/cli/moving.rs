@@ -22,7 +22,7 @@ pub(super) struct Move {
 
 #[derive(Debug, Args)]
 pub(super) struct Migrate {
-    /// Also remove what only older servers use; none of them may be connected
+    /// Also remove tables and columns that only older servers use; no such server may be connected
     #[arg(long)]
     contract: bool,
 }
@@ -45,7 +45,7 @@ impl Move {
         let new = Store::open(&to, &SCHEMA)?;
         let bar = bar(session.json)?;
         let moved = new
-            .take_over(&old, &source, Clock::System.now(), |taken, all| {
+            .copy_from(&old, &source, Clock::System.now(), |taken, all| {
                 bar.set_length(all.try_into().unwrap_or_default());
                 bar.set_position(taken.try_into().unwrap_or_default());
             })

@@ -14,7 +14,7 @@ pub(super) struct PlacesCommand {
     /// Place, such as "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
     #[arg(allow_hyphen_values = true)]
     text: String,
-    /// Show every step that was tried, and what it gave
+    /// Show every step of the resolution, with its result
     #[arg(long)]
     explain: bool,
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
 use signpost_atm::reports::admission::MAX_WAITING;
 use signpost_atm::reports::sql::{self, Moderation};
-use signpost_atm::reports::{HoldReason, MachineReport, ReportId, ReportState};
+use signpost_atm::reports::{MachineReport, ModerationReason, ReportId, ReportState};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, WriteError};
@@ -21,8 +21,8 @@ const MAX_REJECTED: usize = MAX_WAITING as usize;
 pub(super) enum ReportsCommand {
     /// List reports, newest first
     ///
-    /// New ones wait for you: too many came at once, or too many of one operator's machines are said to be gone. With
-    /// --json: `{reports}`.
+    /// New reports wait for moderation: too many arrived within an hour, or they affect too many
+    /// machines of an operator. With --json: `{reports}`.
     List {
         /// Only reports in this state
         #[arg(long, value_enum)]
@@ -34,59 +34,61 @@ pub(super) enum ReportsCommand {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Show a report, its ATM, and where to tell the source
+    /// Show a report, its ATM, and the contact of the source
     ///
     /// With --json: the report with `atm` and `tell_source`.
     Show {
         /// Report ID, as shown by 'reports list'
         id: String,
     },
-    /// Accept a report: it decides the status of the ATM
+    /// Accept a report: it determines the status of the ATM
     ///
-    /// 'gone' closes the ATM for good, 'broken' puts it out of service, 'there' answers the doubts of others. The others
-    /// decide nothing. A running server shows it within a second.
+    /// 'gone' closes the ATM permanently, 'broken' marks it as out of service, 'there' refutes
+    /// earlier reports. Other reports do not change the status. A running server shows the change
+    /// within a second.
     Accept {
         /// Report ID, as shown by 'reports list'
         id: String,
-        /// Only show it like any other report; it waited
+        /// Publish the pending report without deciding the status
         #[arg(long)]
         release: bool,
     },
-    /// Reject reports, an operator's too: they count for nothing
+    /// Reject reports, including reports of operators: they have no effect
     ///
-    /// After a flood, --state new --yes rejects what waits, the oldest first: at most 1000 at once. Each is written to the
-    /// audit log, and 'reports undo' takes it back one by one. With --json: the report; of several `{rejected, left}`, with
-    /// the IDs of those that could not be rejected.
+    /// After a flood, --state new --yes rejects all pending reports, oldest first, at most 1000 at
+    /// once. Each rejection is written to the audit log, and 'reports undo' reverts it. With
+    /// --json: the report; for several reports `{rejected, left}`, with the IDs that could not be
+    /// rejected.
     Reject {
         /// Report IDs, as shown by 'reports list'
         #[arg(required_unless_present = "state", num_args = 1..=MAX_REJECTED, value_name = "ID")]
         ids: Vec<String>,
-        /// Instead of IDs, all reports that wait
+        /// All pending reports, instead of IDs
         #[arg(long, value_parser = ["new"], conflicts_with = "ids")]
         state: Option<String>,
-        /// Only those that wait for this reason
+        /// Only reports that are pending for this reason
         #[arg(long, value_enum, requires = "state", conflicts_with = "ids")]
-        held: Option<HoldReasonArg>,
-        /// Reject all of them without asking for each
+        held: Option<ModerationReasonArg>,
+        /// Do not ask for confirmation
         #[arg(long, requires = "state", conflicts_with = "ids")]
         yes: bool,
     },
-    /// Undo accepting or rejecting: the report is what it was before
+    /// Undo accepting or rejecting a report: restore its previous state
     Undo {
         /// Report ID, as shown by 'reports list'
         id: String,
     },
-    /// Refuse the reports of a person or of an API key, and reject those that are shown
+    /// Ban a person or an API key: reject their published and future reports
     ///
-    /// What an operator's key has decided stays: reject it with 'reports reject'.
+    /// The ban does not reject reports that an operator's key has decided: use 'reports reject'.
     Ban {
         /// User ID or key ID, as shown by 'reports show'
         reporter: String,
-        /// Accept their reports again
+        /// Remove the ban
         #[arg(long)]
         lift: bool,
     },
-    /// List who is banned
+    /// List banned reporters
     Bans,
 }
 
@@ -100,20 +102,20 @@ pub(super) enum StateArg {
     Expired,
 }
 
-/// Why a report waits.
+/// The reason why a report is pending.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum HoldReasonArg {
-    /// Too many reports came within an hour
+pub(super) enum ModerationReasonArg {
+    /// Too many reports arrived within an hour
     Flood,
-    /// Too many machines of one operator are said not to be usable
+    /// Too many machines of an operator were reported as unusable
     Burst,
 }
 
-impl From<HoldReasonArg> for HoldReason {
-    fn from(word: HoldReasonArg) -> Self {
+impl From<ModerationReasonArg> for ModerationReason {
+    fn from(word: ModerationReasonArg) -> Self {
         match word {
-            HoldReasonArg::Flood => Self::Flood,
-            HoldReasonArg::Burst => Self::Burst,
+            ModerationReasonArg::Flood => Self::Flood,
+            ModerationReasonArg::Burst => Self::Burst,
         }
     }
 }
@@ -140,7 +142,7 @@ impl ReportsCommand {
             Self::Accept { id, release: false } => decide(session, &store, &id, Moderation::Accept).await,
             Self::Accept { id, release: true } => decide(session, &store, &id, Moderation::Release).await,
             Self::Reject { state: Some(_), held, yes, .. } => {
-                reject_waiting(session, &store, held.map(HoldReason::from), yes).await
+                reject_waiting(session, &store, held.map(ModerationReason::from), yes).await
             }
             Self::Reject { ids, .. } => match &ids[..] {
                 [id] => decide(session, &store, id, Moderation::Reject).await,
@@ -174,8 +176,8 @@ async fn list(session: &Session, store: &Store, state: Option<StateArg>, atm: Op
 /// Returns the state of a report, with the reason if it is pending moderation.
 fn describe_state(report: &MachineReport) -> String {
     let reason = match report.held.filter(|_| report.state == ReportState::New) {
-        Some(HoldReason::Flood) => " (flood)",
-        Some(HoldReason::Burst) => " (burst)",
+        Some(ModerationReason::Flood) => " (flood)",
+        Some(ModerationReason::Burst) => " (burst)",
         None => "",
     };
     format!("{}{reason}", report.state.as_str())
@@ -196,31 +198,31 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let snapshot = catalogue::load(store, now).await?;
     if let Some(entry) = snapshot.get(report.atm_id) {
         document["atm"] = describe_atm(&snapshot, entry, now);
-        document["tell_source"] = tell_source(entry).into();
+        document["tell_source"] = source_note_url(entry).into();
     }
     session.print(&document, || format!("{document:#}"))
 }
 
 /// Describes the ATM of a report for a moderator.
 fn describe_atm(snapshot: &Snapshot, entry: &CatalogueEntry, now: jiff::Timestamp) -> Value {
-    let record = &entry.machine.record;
+    let record = &entry.atm.record;
     let status = snapshot.at(now).status(entry);
     json!({
-        "id": entry.machine.id, "name": record.title(), "operator": record.operator,
+        "id": entry.atm.id, "name": record.title(), "operator": record.operator,
         "address": record.address.one_line(), "status": status.status, "reason": status.reason.text(),
         "reports": snapshot.reports(entry).map(|reports| &reports.summary),
-        "sources": entry.machine.claims.iter().map(|claim| &*claim.source).collect::<Vec<_>>(),
+        "sources": entry.atm.claims.iter().map(|claim| &*claim.source).collect::<Vec<_>>(),
     })
 }
 
 /// Returns the page of OpenStreetMap for a note to the mappers, if the ATM is on the map. This program does not write
 /// there.
-fn tell_source(entry: &CatalogueEntry) -> Option<String> {
-    let mut urls = entry.machine.claims.iter().filter_map(|claim| claim.url.as_deref());
+fn source_note_url(entry: &CatalogueEntry) -> Option<String> {
+    let mut urls = entry.atm.claims.iter().filter_map(|claim| claim.url.as_deref());
     if !urls.any(|url| url.starts_with("https://www.openstreetmap.org/")) {
         return None;
     }
-    let point = entry.machine.record.point;
+    let point = entry.atm.record.point;
     let lat = point.lat();
     let lon = point.lon();
     Some(format!("https://www.openstreetmap.org/note/new?lat={lat:.6}&lon={lon:.6}#map=19/{lat:.6}/{lon:.6}"))
@@ -248,12 +250,12 @@ async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Resul
 }
 
 /// Rejects all pending reports, or only those with this reason.
-async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReason>, is_sure: bool) -> Result<()> {
+async fn reject_waiting(session: &Session, store: &Store, held: Option<ModerationReason>, is_sure: bool) -> Result<()> {
     let mut waiting = sql::list(store, Some(ReportState::New), None, MAX_WAITING).await?;
     waiting.retain(|report| held.is_none_or(|held| report.held == Some(held)));
     waiting.reverse();
     if !is_sure && !waiting.is_empty() {
-        bail!("{} would be rejected; say --yes for that", counted(waiting.len()));
+        bail!("{} would be rejected; add --yes to confirm", counted(waiting.len()));
     }
     reject_all(session, store, &waiting).await
 }
@@ -300,7 +302,7 @@ async fn ban(session: &Session, store: &Store, reporter: &str, lift: bool) -> Re
     }
     if lift {
         sql::lift_ban(store, reporter, now).await.map_err(|error| {
-            error.on_conflict(anyhow!("{reporter} is not banned; 'signpost reports bans' shows who is"))
+            error.on_conflict(anyhow!("{reporter} is not banned; 'signpost reports bans' lists the bans"))
         })?;
         return session
             .print(&json!({ "reporter": reporter, "banned": false }), || format!("{reporter} may report again"));

@@ -22,16 +22,16 @@ pub(super) struct Serve {
     /// URL at which clients reach the server [default: the listen address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// How long to wait for a PostgreSQL server that is not ready yet; 0 exits at once [default: 2m]
+    /// Maximum time to wait until PostgreSQL is ready; 0 exits immediately [default: 2m]
     #[arg(long, value_name = "DURATION")]
     wait_for_database: Option<String>,
-    /// Redis or Valkey, to share rate limits between several servers
+    /// URL of Redis or Valkey, to share rate limits between several servers
     #[arg(long, value_name = "URL")]
     redis_url: Option<String>,
     /// Services to run: atm, auth [default: both]
     #[arg(long, value_name = "LIST")]
     services: Option<String>,
-    /// File of your own advisories: what people are told of the law and of fraud
+    /// File of your own advisories: notices about law and fraud
     #[arg(long, value_name = "FILE")]
     advisories: Option<String>,
     /// Log format: text, json [default: text]
@@ -156,7 +156,7 @@ fn banner(app: &App, setup: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// Returns the path of this call of the program, so that printed commands can be pasted.
+/// Returns the path that this process was started with, so that printed commands can be pasted.
 pub(super) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "signpost".to_owned())
 }

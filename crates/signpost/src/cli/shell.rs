@@ -30,7 +30,8 @@ enum ShellName {
 
 #[derive(Debug, Args)]
 pub(super) struct ManPages {
-    /// Folder for the pages of all commands [default: the page of signpost alone, on standard output]
+    /// Folder for the pages of all commands [default: only the page of signpost, on standard
+    /// output]
     dir: Option<PathBuf>,
 }
 

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use secrecy::{SecretSlice, SecretString};
 use serde_json::json;
 use signpost_openid::jose::{SigningAlgorithm, read_pem};
+use signpost_openid::signing_keys::creation::{Activation, NewSigningKey, create_key};
 use signpost_openid::signing_keys::listed::{ListedSigningKey, describe};
-use signpost_openid::signing_keys::making::{Beginning, WantedKey, make_key};
 use signpost_openid::signing_keys::{KeyState, sql};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::Actor;
@@ -24,37 +24,39 @@ const MAX_PEM_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SigningKeysCommand {
-    /// List the keys that sign ID tokens, without what signs
+    /// List the keys that sign ID tokens, without private keys
     ///
-    /// A key is `next` (published, and not signing yet), `signing`, `retiring` (published for 48 hours after its last token)
-    /// or `retired` (known for `id_token_hint` alone, for 90 days). With --json: `{signing_keys: [{kid, environment,
-    /// algorithm, state, created_at, active_from, published_until}]}`.
+    /// A key is `next` (published, not signing yet), `signing`, `retiring` (published for 48 hours
+    /// after its last token) or `retired` (only accepted in `id_token_hint`, for 90 days). With
+    /// --json: `{signing_keys: [{kid, environment, algorithm, state, created_at, active_from,
+    /// published_until}]}`.
     List {
         #[command(flatten)]
         whose: EnvironmentArgs,
     },
     /// Add the next key that signs ID tokens
     ///
-    /// The server does this by itself every 90 days. The new key is published at once and signs after 24 hours, when relying
-    /// parties have read it; the first key of all signs at once. Servers know it within 5 seconds. Without --sandbox it is a
-    /// live key. Run the command with the server's `SIGNPOST_SEAL_KEY`.
+    /// The server rotates its keys automatically every 90 days. A new key is published immediately
+    /// and signs after 24 hours, when relying parties have fetched it; the first key signs
+    /// immediately. Running servers load it within 5 seconds. Without --sandbox it is a live key.
+    /// Run the command with the server's `SIGNPOST_SEAL_KEY`.
     ///
-    /// If a private key was read by somebody, use --compromised, for each environment and algorithm whose keys were read: the
-    /// old keys are deleted, and what they signed counts no more.
+    /// If a private key was disclosed, use --compromised for each affected environment and
+    /// algorithm: the old keys are deleted, and their tokens become invalid.
     ///
-    /// A processor without the features ADX, AES, AVX, AVX2, BMI1 and PCLMULQDQ (on 64-bit ARM: NEON, AES, PMULL and SHA-2) cannot
-    /// make RSA keys: pass one with --pem.
+    /// A processor without the features ADX, AES, AVX, AVX2, BMI1 and PCLMULQDQ (on 64-bit ARM:
+    /// NEON, AES, PMULL and SHA-2) cannot generate RSA keys: pass a key with --pem.
     ///
-    /// With --json a key as 'signing-keys list' prints it.
+    /// With --json: the key, like in 'signing-keys list'.
     Rotate(Rotate),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Rotate {
-    /// Sign with it after 10 seconds; relying parties that have not read it refuse tokens until they do
+    /// Sign with the key after 10 seconds; relying parties reject tokens until they have fetched it
     #[arg(long, conflicts_with = "compromised")]
     now: bool,
-    /// Sign with it at once, and delete the keys before it
+    /// Sign with the key immediately, and delete all older keys
     #[arg(long)]
     compromised: bool,
     /// Use this private key: a PEM file with PKCS #8, RSA of 2048 to 4096 bits, or P-256 with --alg ES256
@@ -67,7 +69,7 @@ pub(super) struct Rotate {
     whose: EnvironmentArgs,
 }
 
-/// The environments whose keys a command uses.
+/// The flags that select environments.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct EnvironmentArgs {
     /// Keys of the sandbox
@@ -129,23 +131,23 @@ async fn list(session: &Session, whose: EnvironmentArgs) -> Result<()> {
 impl Rotate {
     async fn run(self, session: &Session) -> Result<()> {
         let environment = if self.whose.sandbox { Environment::Sandbox } else { Environment::Live };
-        let beginning = match (self.now, self.compromised) {
-            (_, true) => Beginning::Compromised,
-            (true, _) => Beginning::Soon,
-            _ => Beginning::Announced,
+        let activation = match (self.now, self.compromised) {
+            (_, true) => Activation::Compromised,
+            (true, _) => Activation::Soon,
+            _ => Activation::Announced,
         };
         let pkcs8 = self.pem.as_deref().map(read_key_file).transpose()?;
         let store = session.store()?;
         let seal = session.config.login.seal();
         let now = Clock::System.now();
-        if beginning == Beginning::Compromised {
+        if activation == Activation::Compromised {
             sealed::admit_replacement(&store, &session.config, now).await?;
         } else {
             sealed::admit_command(&store, &session.config, now).await?;
         }
-        let wanted = WantedKey { environment, algorithm: self.alg.into(), beginning, pkcs8 };
+        let wanted = NewSigningKey { environment, algorithm: self.alg.into(), activation, pkcs8 };
         let existing = sql::list_all(&store).await?;
-        let made = make_key(&store, &seal, wanted, &existing, &Actor::Operator, now).await;
+        let made = create_key(&store, &seal, wanted, &existing, &Actor::Operator, now).await;
         let made = match &self.pem {
             Some(file) => made.with_context(|| file.display().to_string()),
             None => made,
@@ -157,7 +159,7 @@ impl Rotate {
         let key = all.into_iter().find(|key| key.kid == made.kid).context("the new key was deleted")?;
         session.print(&key, || {
             let ListedSigningKey { kid, algorithm, active_from, state, .. } = &key;
-            let old = if beginning == Beginning::Compromised { "; the keys before it were deleted" } else { "" };
+            let old = if activation == Activation::Compromised { "; the keys before it were deleted" } else { "" };
             let when = match state {
                 KeyState::Signing => "signs now".to_owned(),
                 _ => format!("is published, and signs from {active_from}"),

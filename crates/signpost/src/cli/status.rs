@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound};
+use signpost_platform::outbound::{NameResolver, Outbound};
 
 use super::Session;
 use crate::doctor::{CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED, check_installation};
@@ -14,7 +14,7 @@ use crate::doctor::{CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED,
 /// Returns an error if a check does not pass.
 pub(super) async fn run(session: &Session) -> Result<()> {
     let store = session.store()?;
-    let outbound = Outbound::new(&Names::System);
+    let outbound = Outbound::new(&NameResolver::System);
     let installation = Installation::inspect(&session.config, Ok(store), &outbound, None, Clock::System.now()).await;
     let database = match &installation.database {
         Ok(database) => database,

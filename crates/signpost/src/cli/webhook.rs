@@ -30,13 +30,14 @@ const TOLERANCE_SECS: i64 = 300;
 pub(super) enum Webhook {
     /// Sign an event's body
     ///
-    /// Prints the header fields that sign these bytes, or a command for curl that posts them. With --json: `{headers}`.
+    /// Prints the header fields with the signature of the body, or a curl command that posts it.
+    /// With --json: `{headers}`.
     Sign(SignBody),
-    /// Check an event's signature, and name the mistake if it does not match
+    /// Verify an event's signature, and diagnose a mismatch
     ///
-    /// Say the secret as your receiver has it, and give the body as your receiver has it: what was done to either is named,
-    /// with how to mend it. Exit code 1 if the signature does not match. A time is not checked, but one that a receiver would
-    /// refuse now is mentioned.
+    /// Pass the secret and the body exactly as your receiver has them: common mistakes with either
+    /// are detected, with the fix. Exit code 1 if the signature does not match. The time is not
+    /// verified, but the output has a warning if a receiver would reject it now.
     ///
     /// With --json: `{valid, mistakes: [{mistake, text, mending}], reason}`.
     Verify(VerifyBody),
@@ -51,10 +52,10 @@ pub(super) struct SignBody {
     /// Event ID [default: the body's id, or a new one]
     #[arg(long)]
     id: Option<String>,
-    /// When it is sent, in Unix seconds [default: now]
+    /// Time of sending, in Unix seconds [default: now]
     #[arg(long, value_name = "UNIX")]
     timestamp: Option<i64>,
-    /// Print a command that posts it to this URL
+    /// Print a command that posts the event to this URL
     #[arg(long, value_name = "URL")]
     curl: Option<Url>,
 }
@@ -65,10 +66,10 @@ pub(super) struct VerifyBody {
     file: Option<PathBuf>,
     #[command(flatten)]
     secret: SecretSource,
-    /// A header field that came, NAME: VALUE; repeat it for each
+    /// A received header field, NAME: VALUE; can be repeated
     #[arg(short = 'H', long, value_name = "FIELD")]
     header: Vec<String>,
-    /// File with the header fields that came, one on each line
+    /// File with the received header fields, one per line
     #[arg(long, value_name = "FILE")]
     headers: Option<PathBuf>,
 }
@@ -90,7 +91,7 @@ pub(super) struct SecretSource {
     among: DomainFilter,
 }
 
-/// The secrets as they were given, and other secrets that a receiver may use by mistake.
+/// The given secrets, and other secrets that a receiver may use by mistake.
 struct GivenSecrets {
     texts: Vec<String>,
     others: Vec<KnownSecret>,

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use signpost_atm::settings::AtmSettings;
-use signpost_auth::is_this_machine;
+use signpost_auth::is_loopback_url;
 use signpost_login::settings::LoginSettings;
 use signpost_platform::limits::{Proxies, Rates};
 use signpost_platform::observe::telemetry::LogFormat;
@@ -159,7 +159,7 @@ impl Config {
     /// Returns true if requests to the public URL cross a network unencrypted.
     #[must_use]
     pub fn is_public_unencrypted(&self) -> bool {
-        self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_this_machine(url))
+        self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_loopback_url(url))
     }
 
     /// Returns true if the public URL is https.
@@ -319,9 +319,9 @@ mod tests {
 
     #[test]
     fn errors_omit_invalid_keys() {
-        let error = config("seal_key", "nearly-a-key").expect_err("it is none");
+        let error = config("seal_key", "nearly-a-key").expect_err("it is invalid");
         assert!(error.starts_with("seal_key") && !error.contains("nearly"), "{error}");
-        let error = config("database_url", "mysql://me:secret@db/x").expect_err("it is none");
+        let error = config("database_url", "mysql://me:secret@db/x").expect_err("it is invalid");
         assert!(error.contains("'…@db/x'") && !error.contains("secret"), "{error}");
     }
 

@@ -34,7 +34,7 @@ pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
 /// A setting without secrets, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ShownSetting {
     pub key: String,
     pub value: String,
@@ -135,14 +135,14 @@ fn line_of(key: &str, text: &str) -> Option<usize> {
 pub(super) fn unknown(key: &str, origin: &Origin) -> String {
     let file = if let Origin::File(..) = origin { format!("{origin}: ") } else { String::new() };
     let suggestion = match nearest(key) {
-        Some(known) => format!("did you mean {}?", spell(&known, origin)),
+        Some(known) => format!("did you mean {}?", format_key(&known, origin)),
         None => "'signpost config' lists all settings".to_owned(),
     };
-    format!("{file}no setting is named {}; {suggestion}", spell(key, origin))
+    format!("{file}no setting is named {}; {suggestion}", format_key(key, origin))
 }
 
 /// Spells a key as in its origin.
-fn spell(key: &str, origin: &Origin) -> String {
+fn format_key(key: &str, origin: &Origin) -> String {
     match origin {
         Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
         _ => format!("'{key}'"),
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_one_clear_error() {
-        for (text, said) in [
+        for (text, expected) in [
             ("listen = ", "is not TOML"),
             ("lisen = \"x\"", "no setting is named 'lisen'; did you mean 'listen'?"),
             ("listen = 1.5", "listen must be a string"),
@@ -322,7 +322,7 @@ mod tests {
             let (toml, mut raw) = (file(text), RawSettings::default());
             let read = raw.read_file(Some(toml.path()));
             let error = read.and_then(|()| Ok(Config::new(&raw)?)).unwrap_err();
-            assert!(format!("{error:#}").contains(said), "{error:#}");
+            assert!(format!("{error:#}").contains(expected), "{error:#}");
             assert!(format!("{error:#}").starts_with(&toml.path().display().to_string()), "{error:#}");
         }
         let error = RawSettings::default().read_file(Some(Path::new("/nowhere/signpost.toml"))).unwrap_err();

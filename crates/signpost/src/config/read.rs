@@ -75,7 +75,8 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
             self.field = field;
             return seed.deserialize(StrDeserializer::new(field)).map(Some);
         }
-        // A part leaves unknown keys to other parts. After the whole configuration, the remaining keys are unknown.
+        // A part ignores unknown keys, which may belong to other parts. After the whole configuration, the remaining
+        // keys are unknown.
         if self.part.name.is_some() {
             return Ok(None);
         }

@@ -6,12 +6,12 @@ use super::{BadSetting, Config};
 
 /// Rejects a wallet at the origin of the login pages.
 pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
-    let login = PublicOrigin::of(&config.public_address(config.listen));
+    let login = PublicOrigin::new(&config.public_address(config.listen));
     if config.login.wallet.own_origin().is_none_or(|wallet| wallet.as_str() != login.as_str()) {
         return Ok(());
     }
     let reason = "the browser wallet needs a host of its own; name another one, 'on' or 'off'";
-    Err(BadSetting(format!("wallet: {} is where people log in; {reason}", login.as_str())))
+    Err(BadSetting(format!("wallet: {} is the login host; {reason}", login.as_str())))
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
             ("", "http://localhost:8080", "http://localhost:8080"),
         ] {
             let error = own_origin(public_url, wallet).unwrap_err();
-            assert!(error.starts_with(&format!("wallet: {login} is where people log in; ")), "{error}");
+            assert!(error.starts_with(&format!("wallet: {login} is the login host; ")), "{error}");
         }
         for (public_url, wallet) in [
             ("https://a.example", "https://wallet.a.example"),

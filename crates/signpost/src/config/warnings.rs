@@ -20,7 +20,7 @@ const CHECKS: [SettingCheck; 7] = [
     (
         Config::has_no_address,
         SettingWarning {
-            found: "the server listens at all addresses and has no public URL, so its links lead nowhere",
+            found: "the server listens on all addresses and has no public URL, so its links do not work",
             mend: "public_url = \"https://login.example\"",
         },
     ),
@@ -34,26 +34,28 @@ const CHECKS: [SettingCheck; 7] = [
     (
         |config| config.is_https() && config.proxies.is_empty(),
         SettingWarning {
-            found: "TLS ends at a proxy, and no proxy is trusted: rate limits count all people as one",
+            found: "TLS ends at a proxy, and no proxy is trusted: all clients share one rate limit",
             mend: "trusted_proxies = [\"127.0.0.1\"] for a proxy on this machine, else its address",
         },
     ),
     (
-        trusts_everybody,
+        trusts_any_proxy,
         SettingWarning {
             found: "everybody is a trusted proxy: people choose the address that they are counted for",
             mend: "name the addresses of your proxies alone in trusted_proxies",
         },
     ),
     (
-        |config| runs(config, Service::Auth) && is_for_others(config) && config.login.seal_key.is_none(),
+        |config| runs(config, Service::Auth) && accepts_remote_connections(config) && config.login.seal_key.is_none(),
         SettingWarning {
             found: "signing secrets are stored unencrypted",
             mend: "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'",
         },
     ),
     (
-        |config| config.console == ConsoleMode::Loopback && runs(config, Service::Auth) && is_for_others(config),
+        |config| {
+            config.console == ConsoleMode::Loopback && runs(config, Service::Auth) && accepts_remote_connections(config)
+        },
         SettingWarning {
             found: "the console is closed, because others reach this server",
             mend: "console = \"on\" opens it to operators at the https public_url, console = \"off\" says that you want none",
@@ -75,11 +77,11 @@ fn runs(config: &Config, service: Service) -> bool {
     config.services.contains(&service)
 }
 
-fn is_for_others(config: &Config) -> bool {
+fn accepts_remote_connections(config: &Config) -> bool {
     !config.serves_only_its_machine()
 }
 
-fn trusts_everybody(config: &Config) -> bool {
+fn trusts_any_proxy(config: &Config) -> bool {
     let networks = config.shown.iter().find(|setting| setting.key == "trusted_proxies");
     networks.is_some_and(|setting| items(&setting.value).any(|network| network.ends_with("/0")))
 }
@@ -124,9 +126,9 @@ mod tests {
     #[test]
     fn doubtful_settings_have_warnings() {
         let table: [(Settings, &[&str]); 5] = [
-            (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links lead nowhere"]),
+            (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links do not work"]),
             (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),
-            (&[("public_url", "https://login.test"), ("services", "atm")], &["count all people as one"]),
+            (&[("public_url", "https://login.test"), ("services", "atm")], &["share one rate limit"]),
             (
                 &[("public_url", "https://login.test"), ("trusted_proxies", "10.0.0.1, ::/0"), ("services", "atm")],
                 &["choose the address"],
@@ -139,8 +141,8 @@ mod tests {
         for (settings, expected) in table {
             let found = found(settings);
             assert_eq!(found.len(), expected.len(), "{settings:?}: {found:?}");
-            for (said, part) in found.iter().zip(expected) {
-                assert!(said.contains(part), "{said}");
+            for (phrase, part) in found.iter().zip(expected) {
+                assert!(phrase.contains(part), "{phrase}");
             }
         }
     }

@@ -23,7 +23,7 @@ impl FakeBrowser {
         Self { headers, ..Self::default() }
     }
 
-    /// Changes the header fields to those of a cross-site request.
+    /// Replaces the header fields by the header fields of a cross-site request.
     pub(super) fn cross_site(self) -> Self {
         let headers = vec![("sec-fetch-site", "cross-site".to_owned())];
         Self { origin: Some("https://elsewhere.example".to_owned()), headers, ..self }

@@ -21,7 +21,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue, 
 use serde_json::Value;
 use signpost_auth::{Mode, QrData, Wallet, WebhookSecret};
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, OutboundResponse, Request};
 use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
@@ -184,9 +184,9 @@ impl Kit {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let body = body.map(Bytes::from);
-        let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
+        let request = Request { method, url, headers, body, timeout: REQUEST_TIMEOUT, max_body: MAX_RESPONSE_LEN };
         // Operators test their own endpoints, so every address is allowed.
-        let answer = self.outbound.send(Reach::Everything, request).await;
+        let answer = self.outbound.send(EgressPolicy::Everything, request).await;
         let OutboundResponse { status, body, headers, .. } =
             answer.with_context(|| format!("{url} does not respond"))?;
         browser.store_cookies(&headers);

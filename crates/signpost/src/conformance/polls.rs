@@ -7,12 +7,12 @@ use signpost_auth::{Mode, Wallet};
 
 use super::{FakeBrowser, FetchedPage, Kit};
 
-const OWN: &str = "after the login the poll returns authenticated and a redirect";
-const LOCAL: &str = "the redirect is a path of the same site";
-const FRESH: &str = "the login gives the browser a new session";
-const OTHERS: &str = "another browser that knows the sid stays pending";
-const ELSEWHERE: &str = "a poll from a page of another site stays pending";
-const OPEN: &str = "a return_url to another site is not followed";
+const RETURNS_REDIRECT: &str = "after the login the poll returns authenticated and a redirect";
+const LOCAL_REDIRECT: &str = "the redirect is a path of the same site";
+const NEW_SESSION: &str = "the login gives the browser a new session";
+const OTHER_BROWSER_PENDING: &str = "another browser that knows the sid stays pending";
+const CROSS_SITE_PENDING: &str = "a poll from a page of another site stays pending";
+const NO_OPEN_REDIRECT: &str = "a return_url to another site is not followed";
 
 pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let poll = kit.endpoints.poll.clone();
@@ -24,7 +24,9 @@ pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let reply = kit.poll(&mut page).await?;
     kit.report.expect_status_word("a poll before the answer is 200 pending", 200, "pending", &reply);
     let Some(wallet) = user else {
-        for rule in [OTHERS, ELSEWHERE, OWN, LOCAL, FRESH, OPEN] {
+        for rule in
+            [OTHER_BROWSER_PENDING, CROSS_SITE_PENDING, RETURNS_REDIRECT, LOCAL_REDIRECT, NEW_SESSION, NO_OPEN_REDIRECT]
+        {
             kit.report.not_tested(rule, "no registration succeeded");
         }
         return Ok(());
@@ -38,18 +40,18 @@ async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Res
     kit.post_answer(page.qr.webhook(), &answer).await?;
     // Other browsers poll before the login is completed: afterwards the result would be inconclusive.
     let reply = kit.poll_as(&page.sid, &mut FakeBrowser::default()).await?;
-    kit.report.expect_status_word(OTHERS, 200, "pending", &reply);
+    kit.report.expect_status_word(OTHER_BROWSER_PENDING, 200, "pending", &reply);
     let reply = kit.poll_as(&page.sid, &mut page.browser.clone().cross_site()).await?;
-    kit.report.expect_status_word(ELSEWHERE, 200, "pending", &reply);
+    kit.report.expect_status_word(CROSS_SITE_PENDING, 200, "pending", &reply);
     let before = page.browser.cookies();
     let reply = kit.poll(page).await?;
-    kit.report.expect_status_word(OWN, 200, "authenticated", &reply);
+    kit.report.expect_status_word(RETURNS_REDIRECT, 200, "authenticated", &reply);
     let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
-    kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.describe());
+    kit.report.note(LOCAL_REDIRECT, is_local_path(&redirect), "a path such as /account", reply.describe());
     let after = page.browser.cookies();
     let has_changed = after != before;
     let got = if has_changed { "a new cookie" } else { "the same cookies" };
-    kit.report.note(FRESH, has_changed && after.is_some(), "a Set-Cookie with a session of its own", got);
+    kit.report.note(NEW_SESSION, has_changed && after.is_some(), "a Set-Cookie with a session of its own", got);
     Ok(())
 }
 
@@ -65,10 +67,10 @@ async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
         let reply = kit.poll(&mut page).await?;
         let redirect = reply.json()["redirect"].as_str().unwrap_or("/").to_owned();
         if !is_local_path(&redirect) {
-            kit.report.note(OPEN, false, "a path of the same site", reply.describe());
+            kit.report.note(NO_OPEN_REDIRECT, false, "a path of the same site", reply.describe());
             return Ok(());
         }
     }
-    kit.report.note(OPEN, true, "a path of the same site", "a path");
+    kit.report.note(NO_OPEN_REDIRECT, true, "a path of the same site", "a path");
     Ok(())
 }

@@ -109,7 +109,7 @@ async fn handle_request(
     body: Bytes,
 ) -> Response {
     let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
-    let Some((_, key)) = key else { return refused(401, "invalid_api_key") };
+    let Some((_, key)) = key else { return error_response(401, "invalid_api_key") };
     let now = service.clock.now().as_second();
     let mut played = service.lock();
     if !played.keys.iter().any(|known| known == key) && played.keys.len() < MAX_SESSIONS {
@@ -122,7 +122,7 @@ async fn handle_request(
         (&Method::POST, Some(["sessions"])) => open_session(&mut played, &body, &service.clock, now),
         (&Method::POST, Some(["verify"])) => check_signature(&mut played, &body),
         (_, Some(["sessions", id, rest @ ..])) => handle_session(&mut played, &method, id, rest, &body, now),
-        _ => refused(404, "not_found"),
+        _ => error_response(404, "not_found"),
     }
 }
 
@@ -132,13 +132,13 @@ fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now:
         return (StatusCode::BAD_REQUEST, axum::Json(error("invalid_request", reason))).into_response();
     };
     if played.sessions.len() >= MAX_SESSIONS {
-        return refused(429, "rate_limited");
+        return error_response(429, "rate_limited");
     }
     let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(random()) };
     let expires_at = now + if played.is_short { SHORT_CODE_LIFETIME_SECS } else { CODE_LIFETIME_SECS };
     let id = SessionId::new(clock.now(), random()).to_string();
     let session = FakeSession { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
-    let Some(mut reply) = code_reply(&id, &session) else { return refused(400, "invalid_request") };
+    let Some(mut reply) = code_reply(&id, &session) else { return error_response(400, "invalid_request") };
     reply["status"] = "pending".into();
     reply["created_at"] = time(now).into();
     if !session.metadata.is_null() {
@@ -167,14 +167,14 @@ fn handle_session(
     now: i64,
 ) -> Response {
     let refuses = played.refuses;
-    let Some(session) = played.sessions.get_mut(id) else { return refused(404, "session_not_found") };
+    let Some(session) = played.sessions.get_mut(id) else { return error_response(404, "session_not_found") };
     match (method.as_str(), rest) {
         ("GET", []) => show_session(id, session, now),
         ("POST", ["refresh"]) => {
             session.challenge.nonce = Nonce(random());
             session.challenge.issued_at = now;
             session.expires_at = now + CODE_LIFETIME_SECS;
-            let Some(reply) = code_reply(id, session) else { return refused(400, "invalid_request") };
+            let Some(reply) = code_reply(id, session) else { return error_response(400, "invalid_request") };
             axum::Json(reply).into_response()
         }
         ("POST", ["authenticate"]) => {
@@ -184,39 +184,39 @@ fn handle_session(
         }
         ("GET", ["qr.svg"]) => {
             let code = qr_data(session).and_then(|qr| QrCode::from_text(&qr.to_string()));
-            let Some(code) = code else { return refused(404, "not_found") };
+            let Some(code) = code else { return error_response(404, "not_found") };
             ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response()
         }
-        _ => refused(404, "not_found"),
+        _ => error_response(404, "not_found"),
     }
 }
 
 fn show_session(id: &str, session: &FakeSession, now: i64) -> Response {
     axum::Json(match &session.user {
         Some(user) => json!({ "id": id, "status": "authenticated", "authenticated_at": time(now), "user": user }),
-        None if now >= session.expires_at => return refused(410, "session_expired"),
+        None if now >= session.expires_at => return error_response(410, "session_expired"),
         None => json!({ "id": id, "status": "pending", "expires_at": time(session.expires_at) }),
     })
     .into_response()
 }
 
 fn authenticate(id: &str, session: &mut FakeSession, body: &Value, refuses: bool, now: i64) -> Response {
-    let Ok(answer) = Answer::parse(body.to_string().as_bytes()) else { return refused(400, "invalid_request") };
+    let Ok(answer) = Answer::parse(body.to_string().as_bytes()) else { return error_response(400, "invalid_request") };
     let FakeSession { challenge, expires_at, user, .. } = session;
     if answer.challenge != challenge.to_string() && answer.challenge != challenge.sentence() {
-        return refused(404, "challenge_not_found");
+        return error_response(404, "challenge_not_found");
     }
     if user.is_some() {
-        return refused(409, "session_already_authenticated");
+        return error_response(409, "session_already_authenticated");
     }
     if now >= *expires_at {
-        return refused(410, "session_expired");
+        return error_response(410, "session_expired");
     }
     if !is_fresh(answer.timestamp, now) {
-        return refused(408, "timestamp_out_of_range");
+        return error_response(408, "timestamp_out_of_range");
     }
     if refuses || answer.verify().is_err() {
-        return refused(406, "invalid_signature");
+        return error_response(406, "invalid_signature");
     }
     *user = Some(json!({ "public_key": answer.public_key, "device_info": answer.device_info.unwrap_or_default() }));
     show_session(id, session, now)
@@ -227,8 +227,8 @@ fn check_signature(played: &mut FakeServiceState, body: &Value) -> Response {
     let public_key = body["public_key"].as_str().unwrap_or_default();
     let message = body["message"].as_str().unwrap_or_default();
     let signature = body["signature"].as_str().unwrap_or_default();
-    let Ok(key) = PublicKey::parse(public_key) else { return refused(400, "invalid_public_key") };
-    let Ok(signature) = Signature::parse(signature) else { return refused(400, "invalid_signature") };
+    let Ok(key) = PublicKey::parse(public_key) else { return error_response(400, "invalid_public_key") };
+    let Ok(signature) = Signature::parse(signature) else { return error_response(400, "invalid_signature") };
     let valid = !played.refuses && verify(&key, &signature, message.as_bytes());
     let hash = message_hash(message.as_bytes());
     axum::Json(json!({ "valid": valid, "public_key": public_key, "message_hash": hash })).into_response()
@@ -252,7 +252,7 @@ fn error(code: &str, message: &str) -> Value {
     json!({ "error": { "code": code, "message": message, "details": {} } })
 }
 
-fn refused(status: u16, code: &str) -> Response {
+fn error_response(status: u16, code: &str) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     (status, axum::Json(error(code, "refused by the conformance kit"))).into_response()
 }

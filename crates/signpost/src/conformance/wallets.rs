@@ -111,7 +111,7 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     let answer = json!(wallet.answer(again.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(&webhook, &answer).await?;
     kit.report.expect_refusal(RULES[2], 409, &reply);
-    // With a registered key: an unknown key would be rejected in any case.
+    // The key is registered, because an unknown key would be rejected in any case.
     let reply = kit.post_answer(login.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[4], 404, &reply);
     Ok(is_registered.then_some(wallet))
@@ -167,11 +167,11 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[4], 404, &reply);
-    overruled(kit, wallet, RULES[5]).await
+    check_service_rejection(kit, wallet, RULES[5]).await
 }
 
 /// Tests that a site that uses `/verify` rejects the answers that the service rejects.
-async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
+async fn check_service_rejection(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
     let page = kit.open(Mode::Login).await?;
     let before = kit.service.asked();
     kit.service.refuse_answers(true);

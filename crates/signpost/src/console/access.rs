@@ -1,4 +1,4 @@
-//! Access control of the console. For all rejected requests, its paths do not exist.
+//! Access control of the console. A rejected request gets the response of an unknown path.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use signpost_platform::origin::PublicOrigin;
@@ -63,7 +63,7 @@ mod tests {
 
     fn admit_host(reach: ConsoleReach, origin: &str, host: &str) -> ConsoleAdmission {
         let headers = [(header::HOST, HeaderValue::from_str(host).unwrap())].into_iter().collect();
-        admit(reach, &PublicOrigin::of(origin), &headers)
+        admit(reach, &PublicOrigin::new(origin), &headers)
     }
 
     #[test]
@@ -102,10 +102,10 @@ mod tests {
         for name in PROXY_HEADERS {
             let headers = [(header::HOST, "localhost:8080"), (name.clone(), "x")];
             let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect();
-            let origin = PublicOrigin::of("http://localhost:8080");
+            let origin = PublicOrigin::new("http://localhost:8080");
             assert_eq!(admit(ConsoleReach::OwnMachine, &origin, &headers), ConsoleAdmission::NotThere, "{name}");
         }
-        let none = admit(ConsoleReach::OwnMachine, &PublicOrigin::of("http://localhost:8080"), &HeaderMap::new());
+        let none = admit(ConsoleReach::OwnMachine, &PublicOrigin::new("http://localhost:8080"), &HeaderMap::new());
         assert_eq!(none, ConsoleAdmission::NotThere);
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use signpost_login::domains::{self, Domain, SigningSecrets};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use tokio::time::timeout;
 use url::Url;
 
@@ -77,8 +77,8 @@ async fn compare_signature(
     secrets: &SigningSecrets,
 ) -> ComparisonResult {
     let Ok(url) = Url::parse(url) else { return ComparisonResult::Unreachable("its URL cannot be read".to_owned()) };
-    let reach = context.login.settings.reach(domain.account.environment, context.serves_only_its_machine);
-    let target = EventTarget::by(context.outbound.clone(), url, reach);
+    let egress = context.login.settings.egress_policy(domain.account.environment, context.serves_only_its_machine);
+    let target = EventTarget::by(context.outbound.clone(), url, egress);
     let reply = match post_signed_test(&target, secrets).await {
         Ok(reply) => reply,
         Err(error) => return ComparisonResult::Unreachable(format!("{error:#}")),
@@ -134,14 +134,14 @@ fn suggest_listen(domain: &Domain) -> [String; 2] {
 }
 
 fn draw_notice(class: &str, title: &str, text: &str, lines: &[String]) -> Markup {
-    let sign = match class {
-        "ok" => Sign::Tick,
-        "warn" => Sign::Info,
-        _ => Sign::Stop,
+    let icon = match class {
+        "ok" => PageIcon::Tick,
+        "warn" => PageIcon::Info,
+        _ => PageIcon::Stop,
     };
     html! {
         div class={ "notice " (class) } role="status" {
-            (sign.draw(20))
+            (icon.draw(20))
             div {
                 h2 { (title) }
                 p { (signpost_text::line(text)) }

@@ -1,4 +1,4 @@
-//! ATMs with likely mistakes, found like by `signpost atms check`. The check runs once per version of the catalogue, in
+//! ATMs with likely mistakes, found as by `signpost atms check`. The check runs once per version of the catalogue, in
 //! the background, and only while the console is open.
 
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use signpost_atm::catalogue::Snapshot;
 use signpost_atm::processor;
 use signpost_locator::quality::{Concern, find_concerns};
-use signpost_locator::{AtmId, Machine};
+use signpost_locator::{AtmId, MergedAtm};
 use signpost_platform::origin::PublicOrigin;
 
 use super::Console;
@@ -62,7 +62,7 @@ async fn check(console: Console, snapshot: Arc<Snapshot>, now: Timestamp, _runni
     let Some(atm) = &console.atm else { return };
     let gazetteer = atm.catalogue.places.now();
     let found = processor::run(move |_| {
-        let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).collect();
+        let machines: Vec<&MergedAtm> = snapshot.entries().iter().map(|entry| &entry.atm).collect();
         let mut found = find_concerns(&machines, &gazetteer, now);
         for (_, concerns) in &mut found {
             // The health page shows the age of the data.

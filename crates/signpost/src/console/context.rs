@@ -9,16 +9,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::browser_sessions;
-use signpost_login::domains::{own, sql as domain_rows};
+use signpost_login::domains::{sql as domain_rows, system_domain};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, SignedInUser, watch_signed_in};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::limits::Limit;
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::{FormRefusal, PostedForm};
+use signpost_platform::pages::form::{PostedForm, PostedFormError};
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
-use signpost_store::{Step, random};
+use signpost_store::{Statement, random};
 
 use super::operators;
 use super::visitor::{VisitorContext, scoped};
@@ -57,16 +57,18 @@ impl VisitorContext {
     async fn find(console: &Console, method: &Method, headers: &HeaderMap) -> anyhow::Result<Self> {
         let now = console.clock.now();
         let public_url = console.public_url.as_ref();
-        let found = domain_rows::find_by_name(&console.store, &own::account(), &own::name(public_url)).await?;
+        let found =
+            domain_rows::find_by_name(&console.store, &system_domain::account(), &system_domain::name(public_url))
+                .await?;
         let domain = match found {
             Some(domain) => domain,
-            None => own::find_or_make(&console.store, public_url, &console.public_address, now).await?,
+            None => system_domain::find_or_register(&console.store, public_url, &console.public_address, now).await?,
         };
         let cookie = LOGIN_COOKIE.read(&console.origin, headers);
         let mut signed_in = None;
         if let Some(cookie) = &cookie {
             let found = watch_signed_in(&console.login, cookie, &domain).await;
-            let found = found.map_err(|error| anyhow!("cannot tell who is signed in: {error}"))?;
+            let found = found.map_err(|error| anyhow!("cannot read the login session: {error}"))?;
             signed_in = found.filter(|user| is_recent(user, now));
         }
         Ok(Self {
@@ -93,12 +95,12 @@ impl VisitorContext {
     }
 
     /// Checks that the form belongs to this browser and purpose.
-    pub(super) fn check(&self, form: &PostedForm, purpose: &str) -> Result<(), FormRefusal> {
+    pub(super) fn check(&self, form: &PostedForm, purpose: &str) -> Result<(), PostedFormError> {
         form.check(self.has_cookie.then_some(&self.cookie), &scoped(purpose))
     }
 
     /// Returns the page for a rejected form.
-    pub(super) fn refuse(&self, refusal: FormRefusal) -> ConsoleError {
+    pub(super) fn refuse(&self, refusal: PostedFormError) -> ConsoleError {
         HtmlPage::personal(entry::render_stale(self)).with_status(refusal.status()).into_response().into()
     }
 
@@ -160,7 +162,7 @@ impl OperatorContext {
     pub(super) async fn record_use(&self) -> Result<(), ConsoleError> {
         let session = &self.signed_in.session;
         if session.is_console_use_due(self.now) {
-            browser_sessions::sql::note_console_use(&self.store, &session.id, self.now).await?;
+            browser_sessions::sql::record_console_use(&self.store, &session.id, self.now).await?;
         }
         Ok(())
     }
@@ -183,10 +185,10 @@ impl OperatorContext {
         self.require_operator(&self.signed_in).await
     }
 
-    /// Returns the steps that make a write conflict unless its user is still signed in and an operator.
-    pub(super) fn require_steps(&self) -> [Step; 2] {
+    /// Returns the statements that make a write conflict unless its user is still signed in and an operator.
+    pub(super) fn require_statements(&self) -> [Statement; 2] {
         let user = &self.signed_in.user.id;
-        [browser_sessions::sql::require_step(&self.signed_in.session.id, user), operators::require_step(user)]
+        [browser_sessions::sql::require_statement(&self.signed_in.session.id, user), operators::require_statement(user)]
     }
 }
 
@@ -204,7 +206,7 @@ impl FromRequestParts<Console> for OperatorContext {
     async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, ConsoleError> {
         let mut visitor = VisitorContext::from_request_parts(parts, console).await?;
         if visitor.is_form && !visitor.has_cookie {
-            return Err(visitor.refuse(FormRefusal::Stale));
+            return Err(visitor.refuse(PostedFormError::Stale));
         }
         let is_automatic = parts.uri.path() == COUNTS_PATH;
         let Some(signed_in) = visitor.signed_in.take() else {

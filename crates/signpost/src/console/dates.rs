@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_distance_has_one_unit() {
         let now = Timestamp::from_second(1_000_000).unwrap();
-        for (seconds, said) in [
+        for (seconds, expected) in [
             (0, "in 0 s"),
             (-5, "5 s ago"),
             (90, "in 90 s"),
@@ -48,7 +48,7 @@ mod tests {
             (-7200, "2 h ago"),
             (-86_400 * 3, "3 days ago"),
         ] {
-            assert_eq!(format_distance(Timestamp::from_second(1_000_000 + seconds).unwrap(), now), said);
+            assert_eq!(format_distance(Timestamp::from_second(1_000_000 + seconds).unwrap(), now), expected);
         }
     }
 }

@@ -12,11 +12,11 @@ use signpost_login::domains;
 use signpost_login::events::attempts::{PastAttempt, read_past_attempts};
 use signpost_login::events::deliveries::{self, DeliveryRow, find_in_any_account};
 use signpost_login::events::refusal::{RefusalReason, explain_refusal};
-use signpost_login::events::retries::{self, MOST_RETRIED};
+use signpost_login::events::retries::{self, MAX_RETRIED};
 use signpost_login::events::{DeliveryListItem, RetryChoice};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::problem::Problem;
 
 use super::Console;
@@ -110,7 +110,7 @@ async fn show(context: OperatorContext, Query(query): Query<DeliveryQuery>) -> R
     };
     let body = html! {
         @if let Some(sent) = query.sent {
-            div.notice.ok role="status" { (Sign::Tick.draw(20)) p { (describe_sent(sent)) } }
+            div.notice.ok role="status" { (PageIcon::Tick.draw(20)) p { (describe_sent(sent)) } }
         }
         nav.filter aria-label="State" {
             @for (state, name) in [("", "All"), ("pending", "Waiting"), ("failed", "Failed")] {
@@ -131,7 +131,7 @@ fn describe_sent(sent: usize) -> String {
     match sent {
         0 => "Nothing failed for good: there is nothing to send again.".to_owned(),
         1 => "1 event is sent again within a second.".to_owned(),
-        MOST_RETRIED.. => format!("{sent} events are sent again. More may be left: press the button again."),
+        MAX_RETRIED.. => format!("{sent} events are sent again. More may be left: press the button again."),
         _ => format!("{sent} events are sent again within a second."),
     }
 }
@@ -250,7 +250,8 @@ async fn download_body(context: OperatorContext, Path(id): Path<String>) -> Resu
     Ok((headers, found.delivery.body).into_response())
 }
 
-/// Draws a text with all its characters: invisible characters and those that change the direction as code points.
+/// Draws a text with all its characters: invisible characters, and characters that change the direction, as code
+/// points.
 fn draw_exact(text: &str) -> Markup {
     html! {
         @for part in text.split_inclusive(|letter| !is_visible(letter)) {
@@ -290,7 +291,7 @@ fn draw_reason(reason: &RefusalReason) -> Markup {
     let (name, why) = text.split_once(": ").unwrap_or(("refused", &text));
     html! {
         div.notice.danger {
-            (Sign::Stop.draw(20))
+            (PageIcon::Stop.draw(20))
             div {
                 h2 { "Why it was refused: " (name) }
                 p { "As far as its last answer shows, " (signpost_text::line(why)) "." }

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::assets::{ICON, STYLESHEET};
-use signpost_platform::pages::icons::{Sign, brand};
+use signpost_platform::pages::icons::{PageIcon, logo};
 
 use super::badges::Badges;
 use super::context::{COUNTS_PATH, ConsoleError, OperatorContext};
@@ -61,13 +61,13 @@ impl Screen {
         }
     }
 
-    fn sign(self) -> Sign {
+    fn icon(self) -> PageIcon {
         match self {
-            Self::Today => Sign::Sun,
-            Self::Machines => Sign::Machine,
-            Self::Reports => Sign::Flag,
-            Self::Sites => Sign::Globe,
-            Self::Keys => Sign::Key,
+            Self::Today => PageIcon::Sun,
+            Self::Machines => PageIcon::Machine,
+            Self::Reports => PageIcon::Flag,
+            Self::Sites => PageIcon::Globe,
+            Self::Keys => PageIcon::Key,
         }
     }
 
@@ -121,13 +121,13 @@ impl<'a> ConsolePage<'a> {
         let origin = &context.origin;
         html! {
             header.side data-counts=(origin.link(COUNTS_PATH)) {
-                a.brand href=(origin.link("/console")) { (brand()) bdi { (origin.host()) } }
+                a.brand href=(origin.link("/console")) { (logo()) bdi { (origin.host()) } }
                 nav aria-label="Console" {
                     ul.menu {
                         @for screen in Screen::ALL {
                             li {
                                 a href=(origin.link(screen.path())) aria-current=[(screen == self.screen).then_some("page")] {
-                                    (screen.sign().draw(20)) (screen.name())
+                                    (screen.icon().draw(20)) (screen.name())
                                     @if let Some((word, count)) = screen.badge(badges) {
                                         span.n data-count=(word) hidden[count == 0] { (count) }
                                     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::frame::{Frame, Layout};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::visitor::VisitorContext;
 use super::{CONSOLE_SCRIPT, CONSOLE_STYLES};
@@ -30,9 +30,9 @@ pub(super) fn render_entry(visitor: &VisitorContext, title: &str, state: &str, b
 }
 
 /// Draws the start of an entry page.
-pub(super) fn headed(sign: Sign, title: &str, text: &str) -> Markup {
+pub(super) fn entry_header(icon: PageIcon, title: &str, text: &str) -> Markup {
     html! {
-        (sign.draw(40))
+        (icon.draw(40))
         div.stack-sm { h1 #t { (title) } p.lead { (text) } }
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn login_button(visitor: &VisitorContext, back: &str, text: &str) -> 
 /// The page for a visitor who is not signed in.
 pub(super) fn render_login(visitor: &VisitorContext, back: &str) -> String {
     let body = html! {
-        (headed(Sign::Key, "Log in to the console", "It is for the operators of this server."))
+        (entry_header(PageIcon::Key, "Log in to the console", "It is for the operators of this server."))
         (login_button(visitor, back, "Log in"))
         p.sm.soft { "No operator yet? " code { "signpost console link" } " prints a link that makes you one." }
     };
@@ -59,10 +59,10 @@ pub(super) fn render_login(visitor: &VisitorContext, back: &str) -> String {
 }
 
 /// The page for a user who is not an operator.
-pub(super) fn render_no_operator(visitor: &VisitorContext, petname: &str) -> String {
-    let text = format!("You are signed in as {petname}, who is no operator of this server.");
+pub(super) fn render_no_operator(visitor: &VisitorContext, username: &str) -> String {
+    let text = format!("You are signed in as {username}, who is no operator of this server.");
     let body = html! {
-        (headed(Sign::Stop, "This is not for you", &text))
+        (entry_header(PageIcon::Stop, "This is not for you", &text))
         p {
             "An operator can make a link for you: Keys and log, “Add an operator”. At the server's command line it is "
             code { "signpost console link" } "."
@@ -76,7 +76,7 @@ pub(super) fn render_no_operator(visitor: &VisitorContext, petname: &str) -> Str
 pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String {
     let text = "Keys and secrets need a login of the last five minutes. Nothing has changed yet.";
     let body = html! {
-        (headed(Sign::Clock, "Log in once more", text))
+        (entry_header(PageIcon::Clock, "Log in once more", text))
         (login_button(visitor, back, "Log in again"))
         p { a href=(visitor.origin.link(back)) { "Back without it" } }
     };
@@ -86,7 +86,7 @@ pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String
 /// The page for a rejected form.
 pub(super) fn render_stale(visitor: &VisitorContext) -> String {
     let body = html! {
-        (headed(Sign::Clock, "This page is too old", "Nothing has changed. Load the console anew and try again."))
+        (entry_header(PageIcon::Clock, "This page is too old", "Nothing has changed. Load the console anew and try again."))
         a.btn.primary.wide href=(visitor.origin.link("/console")) { "To the console" }
     };
     render_entry(visitor, "Too old", "stale", &body)

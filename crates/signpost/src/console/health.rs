@@ -1,4 +1,4 @@
-//! Health: the checks of `signpost doctor`, run by the server. They need seconds, so they run in the background, and
+//! Health: the checks of `signpost doctor`, run by the server. They take seconds, so they run in the background, and
 //! only while the page is open.
 
 use std::sync::atomic::AtomicBool;

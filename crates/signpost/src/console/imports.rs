@@ -12,17 +12,17 @@ use axum::routing::{get, post};
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
-use signpost_atm::catalogue::{Extent, ImportCounts, ImportSteps, Reading, Source, Terms, apply_with};
+use signpost_atm::catalogue::{Coverage, FileContents, ImportCounts, ImportRules, ImportSteps, Source, apply_with};
 use signpost_atm::processor;
 use signpost_locator::import::{Import, Options};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::bounded_file;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::{FormRefusal, is_from};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::form::{PostedFormError, is_from};
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::peer::client_address;
-use signpost_platform::web::receive_slots::ReceiveEnd;
+use signpost_platform::web::receive_slots::ReceiveError;
 use signpost_store::random;
 
 use super::Console;
@@ -30,7 +30,9 @@ use super::context::{ConsoleError, FormError, OperatorContext};
 use super::document::{ConsolePage, Screen};
 use super::reports::no_locator;
 use super::tables::{panel, table, tile};
-use super::uploads::{APPLY_PATH, MAX_BESIDE, MAX_FILE, MAX_NAME, UPLOAD_PATH, Upload, name_source, receive_upload};
+use super::uploads::{
+    APPLY_PATH, MAX_FILE, MAX_FORM_FIELDS, MAX_NAME, UPLOAD_PATH, Upload, name_source, receive_upload,
+};
 
 /// Lifetime of an upload that was not applied.
 const UPLOAD_LIFETIME: SignedDuration = SignedDuration::from_mins(30);
@@ -42,7 +44,7 @@ const DISPLACED: &str = "The file arrived so slowly that another upload took its
 const MAX_SHOWN: usize = 20;
 
 pub(super) fn router() -> Router<Console> {
-    let upload = post(upload).layer(DefaultBodyLimit::max(MAX_FILE + MAX_BESIDE));
+    let upload = post(upload).layer(DefaultBodyLimit::max(MAX_FILE + MAX_FORM_FIELDS));
     Router::new().route(UPLOAD_PATH, get(show).merge(upload)).route(APPLY_PATH, post(apply))
 }
 
@@ -58,7 +60,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
     let action = context.origin.link(UPLOAD_PATH);
     let body = html! {
         @if let Some(reason) = refused {
-            div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::line(reason)) } } }
+            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::line(reason)) } } }
         }
         (panel("file", "A file of machines", &html! {}, &html! {
             form.inset.columns method="post" action=(action) enctype="multipart/form-data" {
@@ -79,7 +81,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
 /// `POST /console/machines/import`: `token`, `source`, `attribution`, `partial`, and then `file`.
 async fn upload(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     if !is_from(&context.origin, request.headers()) {
-        return Err(context.refuse(FormRefusal::Foreign));
+        return Err(context.refuse(PostedFormError::CrossOrigin));
     }
     // Bounds the files on the disk.
     let owner = context.signed_in.user.id.to_string();
@@ -92,8 +94,8 @@ async fn upload(context: OperatorContext, request: Request) -> Result<Response, 
         Ok(Ok(form)) => form,
         Ok(Err(FormError::Invalid(reason))) => return refuse_file(&context, &reason).await,
         Ok(Err(FormError::Other(error))) => return Err(error),
-        Err(ReceiveEnd::TooSlow) => return refuse_file(&context, TOO_SLOW).await,
-        Err(ReceiveEnd::Displaced) => return refuse_file(&context, DISPLACED).await,
+        Err(ReceiveError::TooSlow) => return refuse_file(&context, TOO_SLOW).await,
+        Err(ReceiveError::Displaced) => return refuse_file(&context, DISPLACED).await,
     };
     context.authorize_again().await?;
     let source = name_source(&form.source, &form.file_name);
@@ -108,7 +110,7 @@ async fn upload(context: OperatorContext, request: Request) -> Result<Response, 
         at: context.now,
         source,
         attribution,
-        extent: if form.is_partial { Extent::Part } else { Extent::Whole },
+        extent: if form.is_partial { Coverage::Partial } else { Coverage::Full },
         file: Mutex::new(file),
     });
     let (counts, found) = match import(&context, &upload, ImportMode { dry_run: true, force: true }).await {
@@ -138,28 +140,28 @@ async fn import(context: &OperatorContext, upload: &Arc<Upload>, mode: ImportMod
     let atm = context.atm.as_ref().context("the locator does not run here")?;
     let gazetteer = atm.catalogue.places.now();
     let now = context.now;
-    let options = Options { partial: upload.extent == Extent::Part, now: Some(now), ..Options::default() };
+    let options = Options { partial: upload.extent == Coverage::Partial, now: Some(now), ..Options::default() };
     let file = Arc::clone(upload);
-    let reading = processor::run(move |stop| {
+    let contents = processor::run(move |cancel| {
         let mut file = file.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(0))?;
         let bytes = bounded_file::read_from(&mut *file, MAX_FILE as u64)?;
         drop(file);
-        anyhow::Ok(Reading::from_bytes(&bytes, &Options { stop: stop.clone(), ..options }, &gazetteer)?)
+        anyhow::Ok(FileContents::from_bytes(&bytes, &Options { cancel: cancel.clone(), ..options }, &gazetteer)?)
     });
-    let reading = reading.await??;
+    let contents = contents.await??;
     let source = Source { name: upload.source.clone(), attribution: upload.attribution.clone(), imported_at: now };
-    let terms = Terms { extent: upload.extent, force: mode.force, dry_run: mode.dry_run, most: usize::MAX };
-    let counts = apply_with(&context.store, &source, &reading, terms, |counts| {
+    let rules = ImportRules { extent: upload.extent, force: mode.force, dry_run: mode.dry_run, max_atms: usize::MAX };
+    let counts = apply_with(&context.store, &source, &contents, rules, |counts| {
         let ImportCounts { added, changed, unchanged, removed } = counts;
         let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
         let entry = insert_entry(&context.actor(), None, Action::AtmsImported, &upload.source, &details, now);
         // Parsing a large file can need minutes. The write conflicts if the operator has been removed or signed out
         // since.
-        let [signed_in, operator] = context.require_steps();
+        let [signed_in, operator] = context.require_statements();
         ImportSteps { others: vec![signed_in, operator, entry], feed: None }
     });
-    Ok((counts.await?, reading.import))
+    Ok((counts.await?, contents.import))
 }
 
 async fn render_comparison(
@@ -185,7 +187,7 @@ async fn render_comparison(
                 input type="hidden" name="upload" value=(upload.id);
                 p { "Source " b { (signpost_text::line(&upload.source)) } ", credit " b { (signpost_text::line(&upload.attribution)) } "." }
                 @if is_many {
-                    div.notice.warn { (Sign::Info.draw(20)) p { "More than a fifth of the machines of this source would be gone. Is the file whole?" } }
+                    div.notice.warn { (PageIcon::Info.draw(20)) p { "More than a fifth of the machines of this source would be gone. Is the file whole?" } }
                     label.choice { input type="checkbox" name="force" value="yes" required; "Yes, they are gone" }
                 }
                 div.row {
@@ -209,9 +211,9 @@ fn details(found: &Import) -> Markup {
     let skipped = found.skipped.first.iter().take(MAX_SHOWN);
     let skipped =
         skipped.map(|row| vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::line(&row.reason)) }]);
-    let doubts = found.doubts.first.iter().take(MAX_SHOWN).map(|doubt| {
-        let text = format!("{} ‘{}’ {}", doubt.field, doubt.value, doubt.reason);
-        vec![html! { (found.counted) " " (doubt.line) }, html! { (signpost_text::line(&text)) }]
+    let cells = found.invalid_cells.first.iter().take(MAX_SHOWN).map(|cell| {
+        let text = format!("{} ‘{}’ {}", cell.field, cell.value, cell.reason);
+        vec![html! { (found.counted) " " (cell.line) }, html! { (signpost_text::line(&text)) }]
     });
     let columns = found.columns.iter();
     let columns =
@@ -219,8 +221,8 @@ fn details(found: &Import) -> Markup {
     html! {
         (panel("skipped", &counted(found.skipped.total, "row is skipped", "rows are skipped"), &html! {},
             &table("Skipped rows", &["Where", "Why"], skipped, &html! { p { "Every row can be used." } })))
-        (panel("doubts", &counted(found.doubts.total, "value is not understood", "values are not understood"), &html! {},
-            &table("Doubts", &["Where", "What"], doubts, &html! { p { "Every value is understood." } })))
+        (panel("doubts", &counted(found.invalid_cells.total, "value is not understood", "values are not understood"), &html! {},
+            &table("Doubts", &["Where", "What"], cells, &html! { p { "Every value is understood." } })))
         @if !found.columns.is_empty() {
             (panel("columns", "Columns that are read", &html! {}, &table("Columns", &["Fact", "Column"], columns, &html! {})))
         }
@@ -256,7 +258,7 @@ async fn apply(context: OperatorContext, request: Request) -> Result<Response, C
     let ImportCounts { added, changed, unchanged, removed } = counts;
     let body = html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div {
                 p { b { "The file is imported." } }
                 p { (added) " added, " (changed) " changed, " (unchanged) " unchanged, " (removed) " gone. People see it within five seconds." }

@@ -14,7 +14,7 @@ use signpost_login::users;
 use signpost_platform::accounts::keys::{NewKey, StoredKey, sql};
 use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
 use signpost_platform::pages::form::PostedForm;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::problem::Problem;
 use signpost_store::{WriteError, random};
 
@@ -24,7 +24,8 @@ use super::dates::render_time;
 use super::document::{ConsolePage, Screen};
 use super::operators::{self, LINK_LIFETIME, MAX_OPERATORS};
 use super::proof::{
-    ConfirmationStep, MAX_LABEL, Question, read_account_name, read_label, receive_confirmation, receive_proven,
+    ConfirmationStep, MAX_LABEL, Question, read_account_name, read_label, receive_confirmation,
+    receive_with_recent_login,
 };
 use super::tables::{chip, older, panel, table};
 
@@ -164,11 +165,11 @@ async fn draw_operators(context: &OperatorContext) -> Result<Markup, ConsoleErro
 
 /// `POST /console/keys`: `name`, `account`, `environment`, `scope`. Only the response contains the key.
 async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
-    let form = receive_proven(&context, request, "new key", PATH).await?;
+    let form = receive_with_recent_login(&context, request, "new key", PATH).await?;
     let (account, name, scope) = match read_new_key(&form) {
         Ok(new) => new,
         Err(reason) => {
-            let above = html! { div.notice.danger role="alert" { (Sign::Stop.draw(20)) p { (reason) } } };
+            let above = html! { div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) p { (reason) } } };
             let page = render(&context, &KeyPage::default(), above).await?;
             return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
         }
@@ -193,7 +194,7 @@ fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static 
 async fn show_key(context: &OperatorContext, key: &NewKey, head: &str) -> Result<Response, ConsoleError> {
     let above = html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div.stack-sm {
                 p { b { (head) } " Save it now: it is not shown again." }
                 code.address #new-key { (key.key.expose_secret()) }
@@ -205,11 +206,11 @@ async fn show_key(context: &OperatorContext, key: &NewKey, head: &str) -> Result
 
 /// `POST /console/keys/{id}/rotate`
 async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
-    receive_proven(&context, request, &format!("rotate {id}"), PATH).await?;
+    receive_with_recent_login(&context, request, &format!("rotate {id}"), PATH).await?;
     let now = context.now;
     let key = KeyId::parse(&id).ok_or(Problem::NotFound)?;
     let old = sql::find(&context.store, &key).await?.ok_or(Problem::NotFound)?;
-    let new = NewKey::in_place_of(&old, random(), random());
+    let new = NewKey::replacing(&old, random(), random());
     match sql::rotate(&context.store, &context.actor(), &old, &new, now + GRACE, now).await {
         Ok(()) => show_key(&context, &new, "This key replaces the old one, which works for 24 hours more.").await,
         Err(WriteError::Conflict) => {
@@ -245,14 +246,14 @@ async fn revoke(context: OperatorContext, Path(id): Path<String>, request: Reque
 
 /// Returns the keys with the reason why no change was made.
 async fn explain_conflict(context: &OperatorContext, text: &str) -> Result<Response, ConsoleError> {
-    let above = html! { div.notice.warn role="alert" { (Sign::Info.draw(20)) p { (text) } } };
+    let above = html! { div.notice.warn role="alert" { (PageIcon::Info.draw(20)) p { (text) } } };
     let page = render(context, &KeyPage::default(), above).await?;
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 
 /// `POST /console/operators`: creates a link for a new operator. Only the response contains the link.
 async fn make_link(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
-    receive_proven(&context, request, "new operator", PATH).await?;
+    receive_with_recent_login(&context, request, "new operator", PATH).await?;
     let made = operators::make_link(&context.store, &context.actor(), context.now).await?;
     let Some(token) = made else {
         return explain_conflict(&context, &format!("{MAX_OPERATORS} operators are the most. Remove one first.")).await;
@@ -261,7 +262,7 @@ async fn make_link(context: OperatorContext, request: Request) -> Result<Respons
     let minutes = LINK_LIFETIME.as_secs() / 60;
     let above = html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div.stack-sm {
                 p { b { "Give this link to the new operator." } " It works once, for " (minutes) " minutes, and makes whoever opens it first an operator." }
                 code.address #new-link { (link) }

@@ -15,7 +15,7 @@ use signpost_atm::catalogue::{CatalogueEntry, Snapshot, StoredAtm, sql};
 use signpost_atm::feeds::{self, Feed};
 use signpost_atm::processor;
 use signpost_locator::AtmId;
-use signpost_locator::import::Stop;
+use signpost_locator::import::CancelFlag;
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::href::href;
@@ -65,7 +65,7 @@ async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<
     let found = {
         let snapshot = Arc::clone(&snapshot);
         let query = query.clone();
-        processor::run(move |stop| find_machines(&snapshot, &query, stop)).await?
+        processor::run(move |cancel| find_machines(&snapshot, &query, cancel)).await?
     };
     let rows = found.iter().map(|id| machine_row(&context, &snapshot, *id));
     let sources = context.sources.count(&context.store, snapshot.version()).await?;
@@ -137,9 +137,9 @@ impl SourceCountCache {
     }
 }
 
-/// Finds the ATM with this ID, or those with the text in their name, operator or address, until the search is
+/// Finds the ATM with this ID, or the ATMs with the text in their name, operator or address, until the search is
 /// cancelled. CPU-bound.
-fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
+fn find_machines(snapshot: &Snapshot, query: &str, cancel: &CancelFlag) -> Vec<AtmId> {
     if query.is_empty() {
         return Vec::new();
     }
@@ -147,17 +147,17 @@ fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
         && let Some(id) = AtmId::new(number)
         && let Some(entry) = snapshot.get(id)
     {
-        return vec![entry.machine.id];
+        return vec![entry.atm.id];
     }
     let wanted = query.to_lowercase();
-    let chunks = snapshot.entries().chunks(CHUNK_LEN).take_while(|_| stop.check().is_ok());
+    let chunks = snapshot.entries().chunks(CHUNK_LEN).take_while(|_| cancel.check().is_ok());
     let matching = chunks.flatten().filter(|entry| {
-        let record = &entry.machine.record;
+        let record = &entry.atm.record;
         has_text(record.title(), &wanted)
             || record.operator.as_deref().is_some_and(|operator| has_text(operator, &wanted))
             || record.address.one_line().is_some_and(|line| has_text(&line, &wanted))
     });
-    matching.take(MAX_FOUND).map(|entry| entry.machine.id).collect()
+    matching.take(MAX_FOUND).map(|entry| entry.atm.id).collect()
 }
 
 /// Returns true if a text contains `wanted`, given in lower case. ASCII texts are not copied.
@@ -170,9 +170,9 @@ fn has_text(text: &str, wanted: &str) -> bool {
 
 fn machine_row(context: &OperatorContext, snapshot: &Snapshot, id: AtmId) -> Vec<Markup> {
     let Some(entry) = snapshot.get(id) else { return Vec::new() };
-    let record = &entry.machine.record;
+    let record = &entry.atm.record;
     let link = context.origin.link(&format!("/console/machines/{id}"));
-    let sources: Vec<&str> = entry.machine.claims.iter().map(|claim| &*claim.source).collect();
+    let sources: Vec<&str> = entry.atm.claims.iter().map(|claim| &*claim.source).collect();
     let status = snapshot.at(context.now).status(entry).status;
     vec![
         html! { a href=(link) { (signpost_text::line(record.title())) } },
@@ -204,24 +204,24 @@ async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Re
     let id = id.parse().ok().and_then(AtmId::new).ok_or(Problem::NotFound)?;
     let entry = snapshot.get(id).ok_or(Problem::NotFound)?;
     let mut rows = Vec::new();
-    for claim in &entry.machine.claims {
+    for claim in &entry.atm.claims {
         rows.extend(sql::find_history(&context.store, claim.id).await?);
     }
     let status = snapshot.at(context.now).status(entry);
-    let page = context.origin.link(&format!("/atm/{}", entry.machine.id));
+    let page = context.origin.link(&format!("/atm/{}", entry.atm.id));
     let body = html! {
         (panel("facts", "What people are told", &html! { a.sm href=(page) { "Its page" } }, &html! {
             dl.facts.inset {
-                dt { "ID" } dd { (entry.machine.id) }
+                dt { "ID" } dd { (entry.atm.id) }
                 dt { "Status" } dd { (status.status.as_str()) ": " (status.reason.text()) }
-                dt { "Address" } dd { (signpost_text::line(&entry.machine.record.address.one_line().unwrap_or("not known".into()))) }
+                dt { "Address" } dd { (signpost_text::line(&entry.atm.record.address.one_line().unwrap_or("not known".into()))) }
                 @if let Some(reports) = snapshot.reports(entry) { dt { "Reports" } dd { (signpost_text::line(&reports.summary)) } }
             }
         }))
         (panel("sources", "What each source says", &html! {}, &side_by_side(entry, &rows)))
         (forms(&context, entry))
     };
-    ConsolePage::new(&context, Screen::Machines, entry.machine.record.title(), body).respond().await
+    ConsolePage::new(&context, Screen::Machines, entry.atm.record.title(), body).respond().await
 }
 
 /// Draws a column per source, and a row per fact of any source.
@@ -233,7 +233,7 @@ fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
     let mut facts: Vec<&String> = columns.iter().flat_map(BTreeMap::keys).collect();
     facts.sort();
     facts.dedup();
-    let links = entry.machine.claims.iter().map(|claim| claim.url.as_deref().and_then(href));
+    let links = entry.atm.claims.iter().map(|claim| claim.url.as_deref().and_then(href));
     html! {
         div.scroll tabindex="0" role="group" aria-label="Sources side by side" {
             table.table {
@@ -268,9 +268,9 @@ fn format_value(value: &Value) -> String {
 }
 
 fn forms(context: &OperatorContext, entry: &CatalogueEntry) -> Markup {
-    let id = entry.machine.id;
+    let id = entry.atm.id;
     html! {
-        @if entry.machine.claims.len() > 1 {
+        @if entry.atm.claims.len() > 1 {
             (panel("split", "Are these two machines?", &html! {}, &html! {
                 form.inset.stack-sm method="post" action=(context.origin.link(&format!("/console/machines/{id}/split"))) {
                     (context.token(&format!("split {id}")))
@@ -334,21 +334,21 @@ async fn forget(
         };
         return question.ask(&context).await;
     }
-    sql::forget_source(&context.store, source, &context.actor(), count.machines, context.now).await?;
+    sql::delete_source(&context.store, source, &context.actor(), count.machines, context.now).await?;
     Ok(context.redirect_to(back))
 }
 
 /// `POST /console/machines/{id}/split`
 async fn split(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
-    set_apart(&context, &id, request, true).await
+    split_or_join(&context, &id, request, true).await
 }
 
 /// `POST /console/machines/{id}/join`
 async fn join(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
-    set_apart(&context, &id, request, false).await
+    split_or_join(&context, &id, request, false).await
 }
 
-async fn set_apart(
+async fn split_or_join(
     context: &OperatorContext,
     id: &str,
     request: Request,
@@ -360,7 +360,7 @@ async fn set_apart(
     let machine = id.parse().ok().and_then(AtmId::new).ok_or(Problem::NotFound)?;
     let snapshot = atm.catalogue.snapshot();
     let entry = snapshot.get(machine).ok_or(Problem::NotFound)?;
-    let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).collect();
+    let rows: Vec<AtmId> = entry.atm.claims.iter().map(|claim| claim.id).collect();
     let log = insert_entry(&context.actor(), None, action, id, &serde_json::json!({ "rows": rows }), context.now);
     sql::set_apart(&context.store, &rows, is_apart, log).await?;
     Ok(context.redirect_to(&format!("/console/machines/{id}")))

@@ -10,7 +10,7 @@ use signpost_login::ids::UserId;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
-use signpost_store::{Step, Store, Stored, WriteError, must, params, random, rows, sql, step};
+use signpost_store::{Statement, Store, Stored, WriteError, params, random, rows, sql};
 
 /// Lifetime of a link.
 pub const LINK_LIFETIME: Duration = Duration::from_mins(30);
@@ -76,7 +76,7 @@ rows! {
         made_by: String,
         made_at: Timestamp,
         expires_at: Timestamp,
-    } later {
+    } mutable {
         /// The first browser that opened the link. No other browser can use it.
         pub browser: Option<CookieHash>,
         /// The time when the link added an operator.
@@ -103,13 +103,13 @@ pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Opti
         used_at: None,
     };
     let entry = insert_entry(by, None, Action::ConsoleLinkCreated, "", &json!({}), now);
-    let steps = [
-        step(FORGET_LINKS, params![now]),
-        must(ConsoleLink::INSERT, link.params()),
-        step(TRIM_LINKS, params![MAX_LINKS]),
+    let statements = [
+        Statement::new(FORGET_LINKS, params![now]),
+        Statement::expect_row(ConsoleLink::INSERT, link.params()),
+        Statement::new(TRIM_LINKS, params![MAX_LINKS]),
         entry,
     ];
-    store.write(steps).await?;
+    store.write(statements).await?;
     Ok(Some(token))
 }
 
@@ -124,7 +124,7 @@ pub async fn open_link(
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let params = params![token.hash().as_str(), browser.hash().as_str(), now];
-    store.commit([must(OPEN_LINK, params)]).await
+    store.commit([Statement::expect_row(OPEN_LINK, params)]).await
 }
 
 /// Returns true if a browser has opened a link that is still valid.
@@ -138,8 +138,8 @@ pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> 
 /// Makes a user an operator by the set-up link that their browser opened.
 ///
 /// # Errors
-/// Returns [`WriteError::Conflict`] if the link is not valid, also because its creator is no longer an operator. If the
-/// user is an operator already, returns it too, but the link stays valid.
+/// Returns [`WriteError::Conflict`] if the link is not valid, for example because its creator is no longer an operator.
+/// If the user is an operator already, returns it too, but the link stays valid.
 pub async fn add_by_link(
     store: &Store,
     browser: &CookieSecret,
@@ -148,12 +148,12 @@ pub async fn add_by_link(
 ) -> Result<(), WriteError> {
     let actor = Actor::Console(user.to_string());
     let entry = insert_entry(&actor, None, Action::OperatorAdded, user.as_str(), &json!({}), now);
-    let steps = [
-        must(ADD_BY_LINK, params![user, now, browser.hash().as_str()]),
-        must(USE_LINK, params![browser.hash().as_str(), now]),
+    let statements = [
+        Statement::expect_row(ADD_BY_LINK, params![user, now, browser.hash().as_str()]),
+        Statement::expect_row(USE_LINK, params![browser.hash().as_str(), now]),
         entry,
     ];
-    store.commit(steps).await
+    store.commit(statements).await
 }
 
 /// Removes an operator together with the links that they created.
@@ -162,15 +162,15 @@ pub async fn add_by_link(
 /// Returns [`WriteError::Conflict`] if no operator has this ID.
 pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_entry(by, None, Action::OperatorRemoved, user.as_str(), &json!({}), now);
-    let links = step(DELETE_LINKS_OF, params![Actor::Console(user.to_string()).to_string()]);
-    store.commit([must(REMOVE, params![user]), links, entry]).await
+    let links = Statement::new(DELETE_LINKS_OF, params![Actor::Console(user.to_string()).to_string()]);
+    store.commit([Statement::expect_row(REMOVE, params![user]), links, entry]).await
 }
 
-/// Returns the step that makes a write conflict unless the user is an operator: for writes long after the authorization
-/// of their request.
+/// Returns the statement that makes a write conflict unless the user is an operator: for writes long after the
+/// authorization of their request.
 #[must_use]
-pub(super) fn require_step(user: &UserId) -> Step {
-    must(REQUIRE, params![user])
+pub(super) fn require_statement(user: &UserId) -> Statement {
+    Statement::expect_row(REQUIRE, params![user])
 }
 
 /// Returns all operators, oldest first: [`MAX_OPERATORS`], and a few more from links that were created before.

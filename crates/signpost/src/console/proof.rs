@@ -34,7 +34,7 @@ pub(super) struct Question<'a> {
 }
 
 /// Receives a form that needs a recent login. `back` is the path after a new login.
-pub(super) async fn receive_proven(
+pub(super) async fn receive_with_recent_login(
     context: &OperatorContext,
     request: Request,
     purpose: &str,

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use signpost_atm::catalogue::Snapshot;
 use signpost_atm::reports::sql::{self, Moderation};
-use signpost_atm::reports::{HoldReason, HowSeen, MachineReport, ReportId, ReportState, Weight};
-use signpost_platform::pages::icons::Sign;
+use signpost_atm::reports::{EvidenceSource, MachineReport, ModerationReason, ReportId, ReportState, Weight};
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::problem::Problem;
 use signpost_store::WriteError;
 
@@ -83,7 +83,7 @@ async fn explain_conflict(context: &OperatorContext, report: MachineReport) -> R
     let now = sql::find(&context.store, &report.id).await?.unwrap_or(report);
     let body = html! {
         div.notice.warn role="alert" {
-            (Sign::Info.draw(20))
+            (PageIcon::Info.draw(20))
             div { p { b { "Somebody was first." } } p.sm { "The report is " (now.state.as_str()) " already. Nothing has changed." } }
         }
         p { a.btn href=(context.origin.link("/console/reports")) { "Back to the reports" } }
@@ -124,7 +124,7 @@ fn draw_done(context: &OperatorContext, done: Option<&MachineReport>) -> Markup 
     let can_undo = matches!(report.state, ReportState::Accepted | ReportState::Rejected) && report.decided_at.is_some();
     html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div {
                 p { b { "The report is " (report.state.as_str()) "." } }
                 @if can_undo { (buttons(context, report, &[("undo", "Undo", "small")])) }
@@ -147,8 +147,8 @@ fn draw_list(context: &OperatorContext, snapshot: &Snapshot, reports: &[MachineR
 
 fn draw_report(context: &OperatorContext, snapshot: &Snapshot, report: &MachineReport) -> Markup {
     let entry = snapshot.get(report.atm_id);
-    let name = entry.map_or_else(|| format!("ATM {}", report.atm_id), |entry| entry.machine.record.title().to_owned());
-    let address = entry.and_then(|entry| entry.machine.record.address.one_line());
+    let name = entry.map_or_else(|| format!("ATM {}", report.atm_id), |entry| entry.atm.record.title().to_owned());
+    let address = entry.and_then(|entry| entry.atm.record.address.one_line());
     let link = context.origin.link(&format!("/console/machines/{}", report.atm_id));
     let choices: &[_] = match report.state {
         ReportState::New => {
@@ -161,7 +161,7 @@ fn draw_report(context: &OperatorContext, snapshot: &Snapshot, report: &MachineR
         ReportState::Expired => &[],
     };
     html! {
-        span.warn { (Sign::Flag.draw(20)) }
+        span.warn { (PageIcon::Flag.draw(20)) }
         div.stack-sm {
             h3 { a href=(link) { (signpost_text::line(&name)) } ": " (describe_seen(report.seen)) }
             @if let Some(address) = address { p.sm.soft { (signpost_text::line(&address)) } }
@@ -178,25 +178,25 @@ fn draw_report(context: &OperatorContext, snapshot: &Snapshot, report: &MachineR
 fn describe_reporter(report: &MachineReport) -> String {
     match (&report.reporter, report.weight) {
         (Some(reporter), _) if reporter.starts_with("key_") => "Said by the operator of the machine".to_owned(),
-        (Some(reporter), Weight::Signed) => format!("Said by {reporter}, who logs in here for more than a week"),
-        (Some(reporter), Weight::Light) => format!("Said by {reporter}, who is new here"),
+        (Some(reporter), Weight::High) => format!("Said by {reporter}, who logs in here for more than a week"),
+        (Some(reporter), Weight::Low) => format!("Said by {reporter}, who is new here"),
         (None, _) => "Said without a name".to_owned(),
     }
 }
 
-fn describe_evidence(how: HowSeen) -> &'static str {
+fn describe_evidence(how: EvidenceSource) -> &'static str {
     match how {
-        HowSeen::Used => "they used it",
-        HowSeen::Saw => "they saw it",
-        HowSeen::Asked => "they asked there",
-        HowSeen::Phoned => "they phoned",
+        EvidenceSource::Used => "they used it",
+        EvidenceSource::Saw => "they saw it",
+        EvidenceSource::Asked => "they asked there",
+        EvidenceSource::Phoned => "they phoned",
     }
 }
 
-fn describe_hold(held: HoldReason) -> &'static str {
+fn describe_hold(held: ModerationReason) -> &'static str {
     match held {
-        HoldReason::Flood => "it waits because many reports came within an hour",
-        HoldReason::Burst => "it waits because many machines of one operator are reported",
+        ModerationReason::Flood => "it waits because many reports came within an hour",
+        ModerationReason::Burst => "it waits because many machines of one operator are reported",
     }
 }
 

@@ -5,15 +5,15 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::html;
 use serde_json::json;
-use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
+use signpost_login::flows::sign_in::{SignedInUser, sign_out_statements};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_store::{WriteError, random};
 
 use super::context::{ConsoleError, OperatorContext};
-use super::entry::{headed, login_button, render_entry};
+use super::entry::{entry_header, login_button, render_entry};
 use super::operators::{self, LINK_LIFETIME, add_by_link, has_link, open_link};
 use super::visitor::VisitorContext;
 
@@ -80,7 +80,7 @@ pub(super) async fn sign_out(context: OperatorContext, request: Request) -> Resu
     context.receive(request, "sign-out").await?;
     let user = &context.signed_in.user.id;
     let entry = insert_entry(&context.actor(), None, Action::UserSignedOut, user.as_str(), &json!({}), context.now);
-    let [out, links] = sign_out_steps(&context.signed_in, context.now);
+    let [out, links] = sign_out_statements(&context.signed_in, context.now);
     context.store.write([out, links, entry]).await?;
     Ok(context.redirect_to("/console"))
 }
@@ -100,10 +100,10 @@ fn with_cookie(mut response: Response, cookie: HeaderValue) -> Response {
 
 fn render_question(visitor: &VisitorContext, is_refused: bool) -> String {
     let body = html! {
-        (headed(Sign::Key, "Set up the console", "You need a link from this server. It works once, for 30 minutes."))
+        (entry_header(PageIcon::Key, "Set up the console", "You need a link from this server. It works once, for 30 minutes."))
         @if is_refused {
             div.notice.danger role="alert" {
-                (Sign::Stop.draw(20))
+                (PageIcon::Stop.draw(20))
                 div {
                     p { b { "This link does not work." } }
                     p.sm { "It was used, is older than 30 minutes, or another browser opened it. " code { "signpost console link" }
@@ -125,7 +125,7 @@ fn render_question(visitor: &VisitorContext, is_refused: bool) -> String {
 
 fn render_login(visitor: &VisitorContext) -> String {
     let body = html! {
-        (headed(Sign::Key, "Now log in", "The wallet or passkey that you log in with becomes an operator of this server."))
+        (entry_header(PageIcon::Key, "Now log in", "The wallet or passkey that you log in with becomes an operator of this server."))
         (login_button(visitor, "/console/setup", "Log in"))
     };
     render_entry(visitor, "Log in", "setup-login", &body)
@@ -135,7 +135,7 @@ fn render_confirmation(visitor: &VisitorContext, signed_in: &SignedInUser) -> St
     let key = &signed_in.proof.public_key;
     let ends = key.get(key.len().saturating_sub(8)..).unwrap_or(key);
     let body = html! {
-        (headed(Sign::Key, "Become an operator?", "An operator sees and changes everything that this server keeps."))
+        (entry_header(PageIcon::Key, "Become an operator?", "An operator sees and changes everything that this server keeps."))
         dl.facts {
             dt { "You are" } dd { (signed_in.user.petname.as_str()) }
             dt { "Your key ends in" } dd { code { (ends) } }

@@ -13,12 +13,12 @@ use signpost_login::domains::{
 };
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::pages::form::PostedForm;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::Console;
 use super::context::{ConsoleError, FormError, OperatorContext};
 use super::document::{ConsolePage, Screen};
-use super::proof::{MAX_LABEL, read_account_name, receive_proven};
+use super::proof::{MAX_LABEL, read_account_name, receive_with_recent_login};
 use super::tables::panel;
 
 /// The path of the form.
@@ -73,7 +73,7 @@ async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
 
 /// `POST /console/sites/new`: `domain`, `account`, `environment`, `handler`, `webhook_url`, `event_url`.
 async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
-    let form = receive_proven(&context, request, "new site", NEW_SITE_PATH).await?;
+    let form = receive_with_recent_login(&context, request, "new site", NEW_SITE_PATH).await?;
     let typed = TypedSite::read(&form);
     match register_site(&context, &form, &typed).await {
         Ok(registered) => show_registered(&context, &registered).await,
@@ -95,8 +95,8 @@ async fn register_site(
         Environment::parse(&typed.environment).ok_or_else(|| FormError::invalid("Choose sandbox or live."))?;
     let wanted = typed.wanted().map_err(FormError::invalid)?;
     let settings = &context.login.settings;
-    let reach = settings.reach(environment, context.serves_only_its_machine);
-    let registered = register(&wanted, Account { name, environment }, reach, context.now, DomainEntropy::draw())
+    let egress = settings.egress_policy(environment, context.serves_only_its_machine);
+    let registered = register(&wanted, Account { name, environment }, egress, context.now, DomainEntropy::draw())
         .map_err(|(field, reason)| FormError::Invalid(format!("{}: {reason}.", label(field))))?;
     match domains::sql::insert(&context.store, &settings.seal(), &registered, &context.actor()).await {
         Ok(()) => Ok(registered),
@@ -132,7 +132,7 @@ async fn render_form(
     let origin = &context.origin;
     let body = html! {
         @if let Some(reason) = refused {
-            div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::line(reason)) } } }
+            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::line(reason)) } } }
         }
         (panel("site", "A site", &html! {}, &html! {
             form.inset.columns method="post" action=(origin.link(NEW_SITE_PATH)) {
@@ -166,7 +166,7 @@ async fn show_registered(context: &OperatorContext, registered: &RegisteredDomai
         is_live && domain.handler == HandlerKind::Hosted && !context.origin.as_str().starts_with("https:");
     let body = html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div.stack-sm {
                 p { b { "The site is added." } " Give it this signing secret now: it is not shown again." }
                 code.address #new-secret { (secret.reveal()) }
@@ -174,7 +174,7 @@ async fn show_registered(context: &OperatorContext, registered: &RegisteredDomai
         }
         @if is_live { (panel("proof", "Show that it is yours", &html! {}, &draw_proof(domain))) }
         @if needs_https {
-            div.notice.warn { (Sign::Info.draw(20)) p { "Live logins of a hosted site need this server at an https address: set " code { "public_url" } "." } }
+            div.notice.warn { (PageIcon::Info.draw(20)) p { "Live logins of a hosted site need this server at an https address: set " code { "public_url" } "." } }
         }
         p { a.btn.primary href=(site) { "To the site" } }
     };

@@ -10,7 +10,7 @@ use signpost_auth::WebhookSecret;
 use signpost_login::domains::{self, Domain};
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::SERVER_ACCOUNT;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::problem::Problem;
 use signpost_store::{WriteError, random};
 
@@ -83,7 +83,7 @@ async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Reque
     rotated.map_err(|error| error.on_conflict(Problem::NotFound))?;
     let body = html! {
         div.notice.ok role="status" {
-            (Sign::Tick.draw(20))
+            (PageIcon::Tick.draw(20))
             div.stack-sm {
                 p { b { "The next secret is made." } " Give it to the site beside the current one. It is not shown again." }
                 code.address #new-secret { (next.reveal()) }
@@ -121,7 +121,7 @@ async fn activate(
         Ok(()) => Ok(context.redirect_to(&format!("{back}?said=activated"))),
         Err(WriteError::Conflict) => {
             let body = html! {
-                div.notice.warn role="alert" { (Sign::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
+                div.notice.warn role="alert" { (PageIcon::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
                 p { a.btn href=(context.origin.link(&back)) { "Back to the site" } }
             };
             let page = ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body).respond().await?;

@@ -15,7 +15,7 @@ use signpost_login::sessions;
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
@@ -237,15 +237,17 @@ fn facts(domain: &Domain) -> Markup {
 
 /// Draws the result of the last action.
 fn draw_notice(result: &str) -> Markup {
-    let (class, sign, text) = match result {
-        "proven" => ("ok", Sign::Tick, "The proof is there."),
-        "unproven" => ("warn", Sign::Info, "No proof was found, neither as a TXT record nor as a file of the site."),
-        "activated" => ("ok", Sign::Tick, "The next secret signs alone from now on."),
-        "retried" => ("ok", Sign::Tick, "What failed is sent again within a second."),
-        "nothing" => ("", Sign::Info, "Nothing failed for good: there is nothing to send again."),
+    let (class, icon, text) = match result {
+        "proven" => ("ok", PageIcon::Tick, "The proof is there."),
+        "unproven" => {
+            ("warn", PageIcon::Info, "No proof was found, neither as a TXT record nor as a file of the site.")
+        }
+        "activated" => ("ok", PageIcon::Tick, "The next secret signs alone from now on."),
+        "retried" => ("ok", PageIcon::Tick, "What failed is sent again within a second."),
+        "nothing" => ("", PageIcon::Info, "Nothing failed for good: there is nothing to send again."),
         _ => return html! {},
     };
-    html! { div class={ "notice " (class) } role="status" { (sign.draw(20)) p { (text) } } }
+    html! { div class={ "notice " (class) } role="status" { (icon.draw(20)) p { (text) } } }
 }
 
 /// `POST /console/sites/{id}/test`: queues a test event, and redirects to its delivery.
@@ -272,8 +274,8 @@ async fn retry_failed(
     context.receive(request, &format!("retry {id}")).await?;
     let domain = find_site(&context, &id).await?;
     let sent = retry_events(&context, RetryChoice::FailedOfDomain(&domain.id)).await?;
-    let said = if sent > 0 { "retried" } else { "nothing" };
-    Ok(context.redirect_to(&format!("/console/sites/{id}?said={said}")))
+    let message = if sent > 0 { "retried" } else { "nothing" };
+    Ok(context.redirect_to(&format!("/console/sites/{id}?said={message}")))
 }
 
 /// `POST /console/sites/{id}/check`: checks the proof, as the recurring job does.
@@ -286,10 +288,10 @@ async fn check_proof(
     let domain = find_site(&context, &id).await?;
     let Domain { id, account, name, verification_token, .. } = &domain;
     let login = &context.login;
-    let reach = login.settings.reach(account.environment, context.serves_only_its_machine);
+    let egress = login.settings.egress_policy(account.environment, context.serves_only_its_machine);
     let by = context.actor();
     let mut result = "proven";
-    if login.prover.find_proof(name, verification_token, reach).await.is_ok() {
+    if login.domain_verifier.find_proof(name, verification_token, egress).await.is_ok() {
         let verified = domains::sql::set_verified(&context.store, account, id, &by, context.now).await;
         verified.map_err(|error| error.on_conflict(Problem::NotFound))?;
     } else {

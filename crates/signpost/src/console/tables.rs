@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use signpost_login::events::DeliveryRow;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::dates::{format_distance, render_time};
 
@@ -44,14 +44,14 @@ pub(super) fn older(address: Option<String>) -> Markup {
     html! { @if let Some(address) = address { p.more { a.btn.small href=(address) { "Older ones" } } } }
 }
 
-/// Draws a result with its sign.
+/// Draws a result with its icon.
 pub(super) fn chip(class: &str, text: &str) -> Markup {
-    let sign = match class {
-        "ok" => Sign::Tick,
-        "fail" => Sign::Stop,
-        _ => Sign::Clock,
+    let icon = match class {
+        "ok" => PageIcon::Tick,
+        "fail" => PageIcon::Stop,
+        _ => PageIcon::Clock,
     };
-    html! { span class={ "chip " (class) } { (sign.draw(14)) (signpost_text::line(text)) } }
+    html! { span class={ "chip " (class) } { (icon.draw(14)) (signpost_text::line(text)) } }
 }
 
 /// Draws the result of a delivery.

@@ -58,7 +58,7 @@ fn first_steps(origin: &PublicOrigin, facts: &DeploymentFacts) -> Markup {
                 @for (is_done, title, path, why) in steps {
                     li {
                         span class=(if is_done { "info" } else { "warn" }) {
-                            ((if is_done { signpost_platform::pages::icons::Sign::Tick } else { signpost_platform::pages::icons::Sign::Info }).draw(20))
+                            ((if is_done { signpost_platform::pages::icons::PageIcon::Tick } else { signpost_platform::pages::icons::PageIcon::Info }).draw(20))
                         }
                         div { h3 { (title) @if is_done { " · done" } } p.sm.soft { (why) } }
                         @if !is_done { a.btn.small href=(origin.link(path)) { (title) } }

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use maud::{Markup, html};
-use signpost_atm::reports::Seen;
+use signpost_atm::reports::Finding;
 use signpost_platform::accounts::Account;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::dates::{format_distance, format_time};
 use super::facts::{DeploymentFacts, LocatorFacts};
@@ -28,7 +28,7 @@ pub(super) enum Urgency {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TodoItem {
     pub(super) urgency: Urgency,
-    pub(super) sign: Sign,
+    pub(super) icon: PageIcon,
     pub(super) title: String,
     pub(super) text: String,
     /// The text of the button, and its path.
@@ -41,7 +41,7 @@ pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem
     if !facts.failed.is_zero() {
         found.push(TodoItem {
             urgency: Urgency::Danger,
-            sign: Sign::Stop,
+            icon: PageIcon::Stop,
             title: format!("{} events failed for good", facts.failed.text()),
             text: "Each had all its attempts, over about two days. Mend the site first, then send them again."
                 .to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem
     }
     found.extend(facts.missing_proof.iter().map(|domain| TodoItem {
         urgency: Urgency::Warn,
-        sign: Sign::Globe,
+        icon: PageIcon::Globe,
         title: format!("The proof of {} is missing", domain.name),
         text: format!(
             "Its TXT record or file was not found since {}. Later the domain counts as unverified.",
@@ -67,7 +67,7 @@ fn list_failing(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
     let failing = facts.failing.iter().take(MAX_LISTED);
     let items = failing.map(|failing| TodoItem {
         urgency: if failing.disabled_at.is_some() { Urgency::Danger } else { Urgency::Warn },
-        sign: Sign::Stop,
+        icon: PageIcon::Stop,
         title: format!("{} refuses events since {}", failing.endpoint, format_time(failing.failing_since)),
         text: match failing.next_probe_at {
             Some(probe) => {
@@ -91,11 +91,11 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
         };
         let text = format!("The newest say: {}.", newest.join(", "));
         let cure = ("Read reports", "/console/reports".to_owned());
-        found.push(TodoItem { urgency: Urgency::Warn, sign: Sign::Flag, title, text, cure });
+        found.push(TodoItem { urgency: Urgency::Warn, icon: PageIcon::Flag, title, text, cure });
     }
     found.extend(locator.failing_feeds.iter().map(|feed| TodoItem {
         urgency: Urgency::Warn,
-        sign: Sign::Machine,
+        icon: PageIcon::Machine,
         title: format!("The feed {} fails", feed.name),
         text: format!(
             "{} times in a row: {}",
@@ -106,7 +106,7 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
     }));
     found.extend(locator.overdue.iter().map(|id| TodoItem {
         urgency: Urgency::Warn,
-        sign: Sign::Clock,
+        icon: PageIcon::Clock,
         title: format!("The advisory {id} must be checked again"),
         text: "Until somebody reads its source again, pages say that it may have changed.".to_owned(),
         cure: ("See the checks", "/console/health".to_owned()),
@@ -118,7 +118,7 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
         };
         found.push(TodoItem {
             urgency: Urgency::Info,
-            sign: Sign::Machine,
+            icon: PageIcon::Machine,
             title,
             text: "It is not where its address is, its hours cannot be read, or it is there twice.".to_owned(),
             cure: ("See which", "/console/machines#doubts".to_owned()),
@@ -127,7 +127,7 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
     if locator.is_sample {
         found.push(TodoItem {
             urgency: Urgency::Info,
-            sign: Sign::Info,
+            icon: PageIcon::Info,
             title: "The machines are fictional".to_owned(),
             text: "Import a file of real ones; the fictional ones go with the first import.".to_owned(),
             cure: ("Import machines", "/console/machines/import".to_owned()),
@@ -137,14 +137,14 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
 }
 
 /// Describes the observation of a report.
-pub(super) fn describe_seen(seen: Seen) -> &'static str {
+pub(super) fn describe_seen(seen: Finding) -> &'static str {
     match seen {
-        Seen::There => "there and works",
-        Seen::Gone => "gone",
-        Seen::Broken => "does not work",
-        Seen::WrongPlace => "somewhere else",
-        Seen::WrongHours => "other hours",
-        Seen::Other => "something else",
+        Finding::There => "there and works",
+        Finding::Gone => "gone",
+        Finding::Broken => "does not work",
+        Finding::WrongPlace => "somewhere else",
+        Finding::WrongHours => "other hours",
+        Finding::Other => "something else",
     }
 }
 
@@ -175,9 +175,9 @@ pub(super) fn draw_todo(origin: &PublicOrigin, items: &[TodoItem]) -> Markup {
                 p.empty { "No endpoint fails, no report waits, nothing is overdue." }
             } @else {
                 ul.todo {
-                    @for TodoItem { urgency, sign, title, text, cure } in items {
+                    @for TodoItem { urgency, icon, title, text, cure } in items {
                         li {
-                            span class=(urgency.class()) { (sign.draw(20)) }
+                            span class=(urgency.class()) { (icon.draw(20)) }
                             div { h3 { (signpost_text::line(title)) } p.sm.soft { (signpost_text::line(text)) } }
                             a.btn.small href=(origin.link(&cure.1)) { (cure.0) }
                         }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn empty_list_has_a_text() {
-        let origin = PublicOrigin::of("http://localhost:8080");
+        let origin = PublicOrigin::new("http://localhost:8080");
         assert!(draw_todo(&origin, &[]).into_string().contains("Nothing to do"));
     }
 }

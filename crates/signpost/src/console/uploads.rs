@@ -12,9 +12,9 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
-use signpost_atm::catalogue::{Extent, SAMPLE};
-use signpost_platform::pages::form::FormRefusal;
-use signpost_platform::web::receive_slots::{ReceiveSlots, SlotBounds};
+use signpost_atm::catalogue::{Coverage, SAMPLE};
+use signpost_platform::pages::form::PostedFormError;
+use signpost_platform::web::receive_slots::{ReceiveLimits, ReceiveSlots};
 use tokio::time::timeout;
 
 use super::Console;
@@ -30,11 +30,11 @@ pub const SLOW_SCREENS: [(&str, Duration); 2] =
 /// Maximum time between two parts of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 /// Maximum concurrent uploads: in total, per operator, and per client address if others wait.
-const BOUNDS: SlotBounds = SlotBounds { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
+const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
 /// Maximum size of a file, in bytes. The command line accepts larger files.
 pub(super) const MAX_FILE: usize = 128 << 20;
 /// Maximum size of a form without its file, in bytes.
-pub(super) const MAX_BESIDE: usize = 64 << 10;
+pub(super) const MAX_FORM_FIELDS: usize = 64 << 10;
 /// Maximum length of the name and the credit of a source, in characters.
 pub(super) const MAX_NAME: usize = 64;
 
@@ -54,7 +54,7 @@ pub(super) struct Upload {
     pub(super) at: Timestamp,
     pub(super) source: String,
     pub(super) attribution: String,
-    pub(super) extent: Extent,
+    pub(super) extent: Coverage,
     pub(super) file: Mutex<File>,
 }
 
@@ -98,15 +98,15 @@ impl Uploads {
 /// Returns [`FormError`].
 pub(super) async fn receive_upload(context: &OperatorContext, request: Request) -> Result<UploadForm, FormError> {
     let multipart = Multipart::from_request(request, &()).await;
-    let mut multipart = multipart.map_err(|_| context.refuse(FormRefusal::Unreadable))?;
+    let mut multipart = multipart.map_err(|_| context.refuse(PostedFormError::Malformed))?;
     let mut form = UploadForm::default();
     loop {
         let field = within_silence(multipart.next_field(), explain_cut).await.map_err(FormError::Invalid)?;
         let Some(field) = field else { return Ok(form) };
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
-            if !context.token("upload").is(&form.token) {
-                return Err(context.refuse(FormRefusal::Stale).into());
+            if !context.token("upload").matches(&form.token) {
+                return Err(context.refuse(PostedFormError::Stale).into());
             }
             context.record_use().await?;
             form.file_name = field.file_name().unwrap_or_default().to_owned();
@@ -114,7 +114,7 @@ pub(super) async fn receive_upload(context: &OperatorContext, request: Request) 
             continue;
         }
         let text = within_silence(field.text(), explain_cut).await.map_err(FormError::Invalid)?;
-        if text.len() > MAX_BESIDE {
+        if text.len() > MAX_FORM_FIELDS {
             return Err(FormError::invalid("A field of the form is too long."));
         }
         let text = text.trim().chars().take(MAX_NAME).collect();
@@ -123,7 +123,7 @@ pub(super) async fn receive_upload(context: &OperatorContext, request: Request) 
             "source" => form.source = text,
             "attribution" => form.attribution = text,
             "partial" => form.is_partial = text == "yes",
-            _ => return Err(context.refuse(FormRefusal::Unreadable).into()),
+            _ => return Err(context.refuse(PostedFormError::Malformed).into()),
         }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
                 at: Timestamp::UNIX_EPOCH,
                 source: String::new(),
                 attribution: String::new(),
-                extent: Extent::Whole,
+                extent: Coverage::Full,
                 file: Mutex::new(tempfile::tempfile().unwrap()),
             })
         };

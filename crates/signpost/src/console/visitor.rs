@@ -6,10 +6,10 @@ use axum::http::header;
 use jiff::Timestamp;
 use signpost_login::account::login_form_token;
 use signpost_login::domains::Domain;
-use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser};
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE, SignedInUser};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::form::CsrfToken;
 
 use super::Console;
 
@@ -37,16 +37,16 @@ impl VisitorContext {
         if self.has_cookie || self.is_form {
             return page;
         }
-        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.origin, &self.cookie, LOGIN_COOKIE_LASTS))
+        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.origin, &self.cookie, LOGIN_COOKIE_MAX_AGE))
     }
 
     /// Returns the CSRF token of this browser's forms for a purpose.
-    pub(super) fn token(&self, purpose: &str) -> FormToken {
-        FormToken::new(&self.cookie, &scoped(purpose))
+    pub(super) fn token(&self, purpose: &str) -> CsrfToken {
+        CsrfToken::new(&self.cookie, &scoped(purpose))
     }
 
     /// Returns the CSRF token of the login form of the system domain.
-    pub(super) fn login_token(&self) -> FormToken {
+    pub(super) fn login_token(&self) -> CsrfToken {
         login_form_token(&self.cookie, &self.domain.id)
     }
 }

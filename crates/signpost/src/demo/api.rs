@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use url::Url;
 
 /// Timeout of a request to the service.
@@ -148,8 +148,8 @@ impl ShopApi {
         headers.insert(AUTHORIZATION, bearer);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = body.map(serde_json::to_vec).transpose()?.map(Into::into);
-        let request = Request { method, url: &url, headers, body, within: TIMEOUT, keep: MAX_RESPONSE_BYTES };
-        let answer = self.outbound.send(Reach::Loopback, request).await?;
+        let request = Request { method, url: &url, headers, body, timeout: TIMEOUT, max_body: MAX_RESPONSE_BYTES };
+        let answer = self.outbound.send(EgressPolicy::Loopback, request).await?;
         Ok((answer.status, answer.body))
     }
 }

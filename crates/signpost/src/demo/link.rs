@@ -27,7 +27,7 @@ pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<
         "requester": { "user_agent": user_agent(&headers) },
     });
     let session = shop.api.post("/sessions", &asked).await?;
-    // Not a redirect: the Content-Security-Policy allows a form to lead only to this site.
+    // The reply is a page, because the Content-Security-Policy forbids a form to redirect to another site.
     Ok(page(StatusCode::OK, pages::continue_to(&session.page_url)).into_response())
 }
 

@@ -73,7 +73,7 @@ impl Demo {
             }
         };
         let parts = ShopParts {
-            origin: PublicOrigin::of(&address),
+            origin: PublicOrigin::new(&address),
             login_host: app.public_address.clone(),
             domain,
             api,
@@ -83,7 +83,7 @@ impl Demo {
         let proxies = app.proxies.clone();
         let draining = ending.clone();
         let serving_shop = tokio::spawn(async move {
-            http::serve(listener, router.into(), ConnectionLimits::of_server(), &proxies, draining).await;
+            http::serve(listener, router.into(), ConnectionLimits::for_server(), &proxies, draining).await;
             Ok(())
         });
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 use signpost_platform::pages::frame::refresh_to;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use url::Url;
 
 use super::api::{ShopCredential, ShopUser};
@@ -68,19 +68,19 @@ impl HomeNotice {
     fn render(self) -> Markup {
         match self {
             Self::Nothing => Markup::default(),
-            Self::Cancelled => notice("notice", Sign::Info, "You cancelled.", "Nothing has happened."),
-            Self::LoggedOut => notice("notice", Sign::Tick, "You are logged out.", "Your account stays as it is."),
+            Self::Cancelled => notice("notice", PageIcon::Info, "You cancelled.", "Nothing has happened."),
+            Self::LoggedOut => notice("notice", PageIcon::Tick, "You are logged out.", "Your account stays as it is."),
             Self::LoginRequired => {
                 let rest = "A key can be added in the five minutes after a login. Nothing has happened.";
-                notice("notice", Sign::Info, "Log in once more first.", rest)
+                notice("notice", PageIcon::Info, "Log in once more first.", rest)
             }
             Self::Expired => {
                 let rest = "It waited and nobody answered. Nothing has happened to your account.";
-                notice("notice warn", Sign::Clock, "That login has ended.", rest)
+                notice("notice warn", PageIcon::Clock, "That login has ended.", rest)
             }
             Self::Refused => {
                 let rest = "It began in another browser, or its code was used before. Nobody was logged in by it.";
-                notice("notice danger", Sign::Stop, "That login was refused.", rest)
+                notice("notice danger", PageIcon::Stop, "That login was refused.", rest)
             }
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn home(visitor: Option<&Visitor>, notice: HomeNotice) -> Markup {
     let way_in = if visitor.is_some() && notice != HomeNotice::LoginRequired {
         html! { a.btn.primary href="/account" { "Your account" } }
     } else {
-        html! { a.btn.primary href="/login" { (Sign::Key.draw(20)) "Log in or create an account" } }
+        html! { a.btn.primary href="/login" { (PageIcon::Key.draw(20)) "Log in or create an account" } }
     };
     let main = html! {
         main #main.wrap {
@@ -120,12 +120,14 @@ pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, greeting: Gree
         Greeting::Nothing => Markup::default(),
         Greeting::Welcome if visitor.is_new => {
             let first = format!("Welcome, {name}.");
-            notice("notice ok", Sign::Tick, &first, "Your account is new. Nothing else is needed.")
+            notice("notice ok", PageIcon::Tick, &first, "Your account is new. Nothing else is needed.")
         }
-        Greeting::Welcome => notice("notice ok", Sign::Tick, &format!("Welcome back, {name}."), "You are logged in."),
+        Greeting::Welcome => {
+            notice("notice ok", PageIcon::Tick, &format!("Welcome back, {name}."), "You are logged in.")
+        }
         Greeting::Added => {
             let rest = "It logs you in from now on, as the others do.";
-            notice("notice ok", Sign::Tick, "You have another key.", rest)
+            notice("notice ok", PageIcon::Tick, "You have another key.", rest)
         }
     };
     let main = html! {
@@ -170,7 +172,7 @@ fn keys(user: &ShopUser) -> Markup {
             @for credential in &user.credentials { (key(credential)) }
             @if user.credentials.len() == 1 {
                 li {
-                    span.ico { (Sign::Key.draw(20)) }
+                    span.ico { (PageIcon::Key.draw(20)) }
                     div {
                         b { "A spare is missing" }
                         p.sm.soft { "If you lose the only key, nobody can let you in." }
@@ -283,21 +285,21 @@ fn document_with(title: &str, visitor: Option<&Visitor>, head: &Markup, main: &M
     }
 }
 
-fn notice(class: &str, sign: Sign, first: &str, rest: &str) -> Markup {
-    html! { div class=(class) { (sign.draw(20)) p role="status" { b { (first) } " " (rest) } } }
+fn notice(class: &str, icon: PageIcon, first: &str, rest: &str) -> Markup {
+    html! { div class=(class) { (icon.draw(20)) p role="status" { b { (first) } " " (rest) } } }
 }
 
 fn key(credential: &ShopCredential) -> Markup {
     let ShopCredential { kind, public_key, name, added_at } = credential;
-    let sign = match kind.as_str() {
-        "passkey" => Sign::Key,
-        "lightning" => Sign::Lightning,
-        _ => Sign::Wallet,
+    let icon = match kind.as_str() {
+        "passkey" => PageIcon::Key,
+        "lightning" => PageIcon::Lightning,
+        _ => PageIcon::Wallet,
     };
     let ending = public_key.get(public_key.len().saturating_sub(8)..).unwrap_or(public_key);
     html! {
         li {
-            span.ico { (sign.draw(20)) }
+            span.ico { (icon.draw(20)) }
             div {
                 b { bdi { (signpost_text::line(name)) } }
                 p.sm.soft { "Added " (added_at.strftime("%-d %B %Y")) " · ends in " code { (ending) } }

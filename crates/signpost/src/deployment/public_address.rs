@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use signpost_platform::accounts::Environment;
-use signpost_store::{Store, params, step};
+use signpost_store::{Statement, Store, params};
 
 use crate::config::{Config, Service};
 
@@ -44,7 +44,7 @@ pub(crate) async fn record(store: &Store, now: &str) -> Result<()> {
             "the public address changed: links and login codes issued under the old one still point there"
         );
     }
-    store.write([step(SET, params![now])]).await?;
+    store.write([Statement::new(SET, params![now])]).await?;
     Ok(())
 }
 

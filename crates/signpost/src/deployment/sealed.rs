@@ -4,10 +4,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_login::domains;
-use signpost_login::domains::encryption_key::{self, KeyAdmission, KeyRefused};
+use signpost_login::domains::encryption_key::{self, EncryptionKeyError, KeyAdmission};
 use signpost_login::domains::seal::{KeyFingerprint, Seal};
 use signpost_openid::signing_keys;
-use signpost_store::{Store, WriteError, must, params};
+use signpost_store::{Statement, Store, WriteError, params};
 
 use super::servers::{self, RunningServers};
 use crate::config::Config;
@@ -51,7 +51,7 @@ const OTHER_KEY_RUNS: &str = "a server without this encryption key is running on
 
 /// Numbers of domains and signing keys with newly encrypted secrets.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct NewlySealed {
+pub(crate) struct SealedCounts {
     #[serde(rename = "sealed")]
     pub(crate) domains: usize,
     pub(crate) signing_keys: usize,
@@ -80,12 +80,12 @@ pub(crate) async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// secret is replaced by the server's key, or by none.
 ///
 /// # Errors
-/// Returns [`KeyRefused`] if the key is missing or differs, and the errors of [`check`] and [`Store::write`].
+/// Returns [`EncryptionKeyError`] if the key is missing or differs, and the errors of [`check`] and [`Store::write`].
 pub(crate) async fn admit_server(store: &Store, seal: &Seal, running: RunningServers, now: Timestamp) -> Result<()> {
     match find_admission(store, seal).await {
         Ok(KeyAdmission::Allowed) => Ok(()),
         Ok(KeyAdmission::MayRecord) => record_next(store, seal, RunningServers::None, now).await,
-        Err(error) if error.is::<KeyRefused>() => {
+        Err(error) if error.is::<EncryptionKeyError>() => {
             replace_unused(store, seal, running.seen_after(now)).await.map_err(|failure| failure.on_conflict(error))
         }
         Err(error) => Err(error),
@@ -96,8 +96,8 @@ pub(crate) async fn admit_server(store: &Store, seal: &Seal, running: RunningSer
 /// of a rotation, and no server with another key or without a key runs.
 ///
 /// # Errors
-/// Returns [`KeyRefused`] if the key is missing or differs, or if a server with another key or without a key runs, and
-/// the errors of [`check`] and [`Store::write`].
+/// Returns [`EncryptionKeyError`] if the key is missing or differs, or if a server with another key or without a key
+/// runs, and the errors of [`check`] and [`Store::write`].
 pub(crate) async fn admit_command(store: &Store, config: &Config, now: Timestamp) -> Result<()> {
     let seal = config.login.seal();
     if find_admission(store, &seal).await? == KeyAdmission::Allowed {
@@ -123,7 +123,7 @@ async fn find_admission(store: &Store, seal: &Seal) -> Result<KeyAdmission> {
 async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: Timestamp) -> Result<()> {
     let (key, old) = fingerprints(seal);
     let is_known = running != RunningServers::One || servers::has_any(store).await?;
-    let record = must(RECORD_NEXT, params![key, old, running.seen_after(now)]);
+    let record = Statement::expect_row(RECORD_NEXT, params![key, old, running.seen_after(now)]);
     if is_known {
         match store.commit([record]).await {
             Ok(()) => return Ok(()),
@@ -145,7 +145,7 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
 /// Replaces the recorded key if it encrypts no secret.
 async fn replace_unused(store: &Store, seal: &Seal, seen_after: i64) -> Result<(), WriteError> {
     let (key, old) = fingerprints(seal);
-    store.commit([must(REPLACE_UNUSED, params![key, old, seen_after])]).await
+    store.commit([Statement::expect_row(REPLACE_UNUSED, params![key, old, seen_after])]).await
 }
 
 /// Returns the fingerprints of a process's current and old key, empty without a key.
@@ -188,7 +188,7 @@ pub(crate) async fn count_plain_text(store: &Store) -> Result<PlainTextSecrets> 
 }
 
 async fn replace_recorded(store: &Store, key: &str, seen_after: i64) -> Result<()> {
-    let recorded = store.commit([must(RECORD, params![key, seen_after])]).await;
+    let recorded = store.commit([Statement::expect_row(RECORD, params![key, seen_after])]).await;
     recorded.map_err(|error| error.on_conflict(anyhow!(OTHER_KEY_RUNS)))
 }
 
@@ -203,7 +203,7 @@ pub(crate) async fn seal_all(
     seal: &Seal,
     running: RunningServers,
     now: Timestamp,
-) -> Result<NewlySealed> {
+) -> Result<SealedCounts> {
     if running == RunningServers::One && !servers::has_any(store).await? {
         bail!(
             "another command is using this database, or a server is starting: run this again when it is done; nothing \
@@ -214,14 +214,14 @@ pub(crate) async fn seal_all(
     let key = seal.fingerprint().context("no encryption key is set")?.as_str();
     let seen_after = running.seen_after(now);
     replace_recorded(store, key, seen_after).await?;
-    let sealed = NewlySealed {
+    let sealed = SealedCounts {
         domains: domains::reseal::seal_all(store, seal, now).await?,
         signing_keys: signing_keys::reseal::seal_all(store, seal, now).await?,
     };
-    let ended = store.commit([must(END_ROTATION, params![key, seen_after])]).await;
+    let ended = store.commit([Statement::expect_row(END_ROTATION, params![key, seen_after])]).await;
     ended.map_err(|error| {
         error.on_conflict(anyhow!(
-            "a server with another encryption key was started meanwhile: restart it with this one, and run this again"
+            "a server with another encryption key was started during this command: restart it with this key and retry"
         ))
     })?;
     Ok(sealed)
@@ -229,7 +229,7 @@ pub(crate) async fn seal_all(
 
 #[cfg(test)]
 mod tests {
-    use signpost_store::step;
+    use signpost_store::Statement;
 
     use super::*;
     use crate::server::schema::SCHEMA;
@@ -240,7 +240,7 @@ mod tests {
     }
 
     async fn write(store: &Store, sql: &'static str, values: Vec<signpost_store::Value>) {
-        assert!(store.write([step(sql, values)]).await.unwrap().is_committed());
+        assert!(store.write([Statement::new(sql, values)]).await.unwrap().is_committed());
     }
 
     #[tokio::test]
@@ -264,7 +264,7 @@ mod tests {
         admit_server(&store, &first, announced, now).await.unwrap();
         write(&store, ANNOUNCE, params![fingerprints(&first).0, now]).await;
         for other in [&second, &seal(None, None)] {
-            assert!(admit_server(&store, other, announced, now).await.unwrap_err().is::<KeyRefused>());
+            assert!(admit_server(&store, other, announced, now).await.unwrap_err().is::<EncryptionKeyError>());
         }
         // The server was killed.
         let later = now + jiff::SignedDuration::from_secs(91);

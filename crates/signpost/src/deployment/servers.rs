@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::{KeyFingerprint, Seal};
-use signpost_store::{DatabaseLock, Store, params, random, step, try_lock};
+use signpost_store::{DatabaseLock, Statement, Store, params, random, try_lock};
 
 use crate::config::Config;
 
@@ -80,9 +80,11 @@ impl AnnouncedServer {
         let key_fingerprint = seal.fingerprint().map(KeyFingerprint::as_str).unwrap_or_default().to_owned();
         let server = Self { id: HEXLOWER.encode(&random::<16>()), key_fingerprint };
         let gone = if is_embedded { i64::MAX } else { RunningServers::Announced.seen_after(now) };
-        let steps =
-            [step(DELETE_BEFORE, params![gone]), step(ANNOUNCE, params![&server.id, &server.key_fingerprint, now])];
-        commit_secrets(store, seal, steps).await?;
+        let statements = [
+            Statement::new(DELETE_BEFORE, params![gone]),
+            Statement::new(ANNOUNCE, params![&server.id, &server.key_fingerprint, now]),
+        ];
+        commit_secrets(store, seal, statements).await?;
         Ok(server)
     }
 
@@ -91,7 +93,7 @@ impl AnnouncedServer {
     /// # Errors
     /// Returns the errors of [`Store::write`].
     pub(crate) async fn announce_again(&self, store: &Store, now: Timestamp) -> Result<()> {
-        store.write([step(ANNOUNCE, params![&self.id, &self.key_fingerprint, now])]).await?;
+        store.write([Statement::new(ANNOUNCE, params![&self.id, &self.key_fingerprint, now])]).await?;
         Ok(())
     }
 
@@ -100,7 +102,7 @@ impl AnnouncedServer {
     /// # Errors
     /// Returns the errors of [`Store::write`].
     pub(crate) async fn withdraw(&self, store: &Store) -> Result<()> {
-        store.write([step(DELETE, params![&self.id])]).await?;
+        store.write([Statement::new(DELETE, params![&self.id])]).await?;
         Ok(())
     }
 }

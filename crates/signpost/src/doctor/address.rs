@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
-use signpost_auth::is_this_machine;
+use signpost_auth::is_loopback_url;
 use signpost_mcp::Revision;
-use signpost_platform::limits::{ASK_CLIENT, CLAIMED_ADDRESS};
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_platform::limits::{CLAIMED_ADDRESS, FORWARDING_REQUEST};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use url::Url;
 
 /// Timeout of each answer.
@@ -50,7 +50,7 @@ pub struct AddressProbe {
 
 /// A response.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Fetched {
     pub status: u16,
     pub headers: HeaderMap,
@@ -79,7 +79,7 @@ impl AddressProbe {
     /// Sends all requests to an address concurrently.
     pub async fn run(url: Url, outbound: &Outbound, now: Timestamp) -> Self {
         let address = url.as_str().trim_end_matches('/').to_owned();
-        let clear = clear_address(&url);
+        let clear = unencrypted_url(&url);
         let in_clear = async { Some(get(outbound, clear.as_deref()?, "/health", "application/json").await) };
         let (health, in_clear, home, login_page, api, forwarding, handshakes, tools, discovery) = tokio::join!(
             get(outbound, &address, "/health", "application/json"),
@@ -88,7 +88,7 @@ impl AddressProbe {
             get(outbound, &address, "/login/sess_none", "text/html"),
             get(outbound, &address, "/v1/domains", "application/json"),
             ask_forwarding(outbound, &address),
-            join_all(Revision::ALL.map(|revision| shake_hands(outbound, &address, revision))),
+            join_all(Revision::ALL.map(|revision| handshake(outbound, &address, revision))),
             call(outbound, &address, "tools/list", json!({}), &[]),
             get(outbound, &address, "/.well-known/mcp-server", "application/json"),
         );
@@ -110,12 +110,12 @@ impl AddressProbe {
     /// Returns true if the address is on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
-        is_this_machine(&self.url)
+        is_loopback_url(&self.url)
     }
 }
 
 /// Returns the http address of an https address.
-fn clear_address(url: &Url) -> Option<String> {
+fn unencrypted_url(url: &Url) -> Option<String> {
     if url.scheme() != "https" {
         return None;
     }
@@ -129,7 +129,7 @@ fn clear_address(url: &Url) -> Option<String> {
 pub(super) async fn ask_forwarding(outbound: &Outbound, address: &str) -> Result<Fetched, String> {
     let claimed = CLAIMED_ADDRESS.to_string();
     let headers = [
-        (ASK_CLIENT, "1"),
+        (FORWARDING_REQUEST, "1"),
         (HeaderName::from_static("x-forwarded-for"), &claimed),
         (FORWARDED, &format!("for={claimed}")),
     ];
@@ -137,7 +137,7 @@ pub(super) async fn ask_forwarding(outbound: &Outbound, address: &str) -> Result
 }
 
 /// Sends the handshake of a revision.
-async fn shake_hands(outbound: &Outbound, address: &str, revision: Revision) -> (Revision, Result<Fetched, String>) {
+async fn handshake(outbound: &Outbound, address: &str, revision: Revision) -> (Revision, Result<Fetched, String>) {
     const DISCOVER: &str = "server/discover";
     let client = json!({ "name": "signpost-doctor", "version": env!("CARGO_PKG_VERSION") });
     let answer = if revision.is_stateless() {
@@ -186,9 +186,10 @@ async fn ask(
     for (name, text) in headers {
         fields.append(name, HeaderValue::from_str(text).map_err(|error| error.to_string())?);
     }
-    let request = Request { method, url: &url, headers: fields, body, within: ANSWER_TIMEOUT, keep: MAX_ANSWER_BYTES };
+    let request =
+        Request { method, url: &url, headers: fields, body, timeout: ANSWER_TIMEOUT, max_body: MAX_ANSWER_BYTES };
     // The user at the terminal typed the address, so it may be private.
-    let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;
+    let answer = outbound.send(EgressPolicy::Everything, request).await.map_err(|error| format!("{error:#}"))?;
     let body = String::from_utf8_lossy(&answer.body).into_owned();
     Ok(Fetched { status: answer.status, headers: answer.headers, body })
 }

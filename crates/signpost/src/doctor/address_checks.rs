@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::forwarding::{ForwardingAsker, judge_answer};
+use super::forwarding::{ProbeSource, evaluate_response};
 use super::mcp_checks::{check_handshakes, check_tools};
 use super::{AddressProbe, CheckFinding, Fetched};
 
@@ -158,7 +158,7 @@ fn check_login_headers(probe: &AddressProbe) -> Option<CheckFinding> {
     Some(if !page.header("content-type").starts_with("text/html") {
         CheckFinding::fail(CHECK, format!("GET /login/… gives {} and no page", page.status), mend)
     } else if missing.is_empty() {
-        CheckFinding::pass(CHECK, "its security headers are there, and nobody may frame or cache it")
+        CheckFinding::pass(CHECK, "its security headers forbid framing and caching")
     } else {
         CheckFinding::fail(CHECK, format!("it comes without {}", missing.join(", ")), mend)
     })
@@ -189,8 +189,8 @@ fn check_public_url(probe: &AddressProbe) -> Option<CheckFinding> {
 
 /// Checks the client address that the server uses for a request with a forged address.
 fn check_forwarding(probe: &AddressProbe) -> Option<CheckFinding> {
-    let asker = if probe.is_loopback() { ForwardingAsker::Neighbour } else { ForwardingAsker::Stranger };
-    judge_answer(probe.forwarding.as_ref().ok()?, asker)
+    let source = if probe.is_loopback() { ProbeSource::Loopback } else { ProbeSource::External };
+    evaluate_response(probe.forwarding.as_ref().ok()?, source)
 }
 
 fn check_shared_host(probe: &AddressProbe) -> Option<CheckFinding> {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// An address with only the login.
-    fn sound() -> AddressProbe {
+    fn healthy_probe() -> AddressProbe {
         AddressProbe {
             address: "https://login.test".to_owned(),
             url: "https://login.test".parse().expect("a URL"),
@@ -268,7 +268,7 @@ mod tests {
             handshakes: Revision::ALL.map(introduction).into(),
             tools: Ok(page(200, r#"{"result":{"tools":[{"name":"find_nearest_bitcoin_atm"}]}}"#, &[])),
             discovery: Ok(discovery("https://login.test")),
-            ..sound()
+            ..healthy_probe()
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn sound_address_has_no_findings() {
-        assert_eq!((wrong(&sound()), wrong(&locator())), (Vec::new(), Vec::new()));
+        assert_eq!((wrong(&healthy_probe()), wrong(&locator())), (Vec::new(), Vec::new()));
     }
 
     type Break = fn(&mut AddressProbe);
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn each_login_fault_has_one_finding() {
         assert_found(
-            sound,
+            healthy_probe,
             &[
                 ("health", Grade::Fail, |probe| probe.health = Err("no answer".to_owned())),
                 ("health", Grade::Fail, |probe| probe.health = Ok(page(502, "bad gateway", &[]))),

@@ -7,7 +7,7 @@ use super::{
 use crate::deployment::sealed::PlainTextSecrets;
 
 /// Returns an installation without problems and without facts of its surroundings.
-pub(super) fn sound() -> Installation {
+pub(super) fn healthy_installation() -> Installation {
     Installation {
         now: "2026-01-31T00:00:00Z".parse().expect("a time"),
         settings: SettingsFacts {
@@ -41,7 +41,7 @@ pub(super) fn sound() -> Installation {
             plain_text: PlainTextSecrets::default(),
             unreadable_secrets: None,
             untrusted_proxy: None,
-            key_trouble: None,
+            key_problem: None,
         }),
         places: Ok(PlacesFacts { places: 10, origin: "built-in" }),
         advisories: Ok(AdvisoriesFacts { rows: 2, overdue: Vec::new() }),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use signpost_atm::advisories::LiveAdvisories;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::{self, Places};
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use signpost_store::Store;
 use url::Url;
 
@@ -28,7 +28,7 @@ const MAX_HEALTH_BYTES: usize = 4096;
 
 /// The facts of an installation. A part that cannot be read contains the error.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Installation {
     pub now: Timestamp,
     pub settings: SettingsFacts,
@@ -177,7 +177,8 @@ fn mode(_: &Path) -> Option<u32> {
 }
 
 impl ServerFacts {
-    /// Requests the possible addresses of the server until one answers. If none does, returns the first error.
+    /// Returns the version at the first possible address of the server that responds. If no address responds, returns
+    /// the first error.
     async fn fetch(config: &Config, public_address: Option<String>, outbound: &Outbound) -> Self {
         let mut failure = None;
         for address in addresses(config, public_address.as_deref()) {
@@ -217,10 +218,10 @@ async fn fetch_version(address: &str, outbound: &Outbound) -> Result<String, Str
         url: &url,
         headers: HeaderMap::new(),
         body: None,
-        within: HEALTH_TIMEOUT,
-        keep: MAX_HEALTH_BYTES,
+        timeout: HEALTH_TIMEOUT,
+        max_body: MAX_HEALTH_BYTES,
     };
-    let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;
+    let answer = outbound.send(EgressPolicy::Everything, request).await.map_err(|error| format!("{error:#}"))?;
     let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     match document["version"].as_str() {
         Some(version) if answer.status == 200 && document["status"] == "ok" => Ok(version.to_owned()),

@@ -1,6 +1,6 @@
 //! The checks of an installation on its own machine.
 
-use signpost_openid::signing_keys::trouble::KeyTrouble;
+use signpost_openid::signing_keys::problem::KeyProblem;
 
 use super::{CheckFinding, DatabaseFacts, Exposure, Installation, InstallationCheck, surrounding_checks};
 use crate::deployment::sealed::PlainTextSecrets;
@@ -81,7 +81,7 @@ fn check_public_address(installation: &Installation) -> Option<CheckFinding> {
     {
         return Some(CheckFinding::warn(
             CHECK,
-            "the server listens at all addresses and has no public URL, so its links lead nowhere",
+            "the server listens on all addresses and has no public URL, so its links do not work",
             "set the URL of the server with --public-url or SIGNPOST_PUBLIC_URL",
         ));
     }
@@ -96,7 +96,7 @@ fn check_public_address(installation: &Installation) -> Option<CheckFinding> {
     }
 }
 
-/// Recommends a new key only if the database has none recorded: the doctor may run without the settings of the server.
+/// Recommends a new key only if the database has recorded none: the doctor may run without the settings of the server.
 fn check_encryption(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "signing secrets";
     let settings = &installation.settings;
@@ -137,13 +137,13 @@ fn check_signing_keys(installation: &Installation) -> Option<CheckFinding> {
     if database.domains.live_hosted == 0 {
         return None;
     }
-    let trouble = database.key_trouble?;
+    let trouble = database.key_problem?;
     let mend = match trouble {
-        KeyTrouble::NoRsa => {
+        KeyProblem::NoRsa => {
             "run 'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem', then 'signpost signing-keys \
              rotate --pem key.pem'"
         }
-        KeyTrouble::Overdue(_) => {
+        KeyProblem::Overdue(_) => {
             "look for 'could not rotate' in the server's log, then run 'signpost signing-keys rotate'"
         }
     };
@@ -283,14 +283,14 @@ fn listed(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::sound;
+    use super::super::fixture::healthy_installation;
     use super::super::{FailingFeed, Grade};
     use super::*;
     use signpost_server::untrusted_proxy::UntrustedProxy;
 
     /// Returns the problems that are found after a change.
     fn after(change: impl FnOnce(&mut Installation)) -> Vec<CheckFinding> {
-        let mut installation = sound();
+        let mut installation = healthy_installation();
         change(&mut installation);
         check_installation(&installation).into_iter().filter(|finding| finding.grade != Grade::Pass).collect()
     }
@@ -329,7 +329,7 @@ mod tests {
                 database(it).has_encrypted_secrets = false;
                 database(it).plain_text.domains = 1;
             }),
-            ("signing keys", Grade::Warn, |it| database(it).key_trouble = Some(KeyTrouble::NoRsa)),
+            ("signing keys", Grade::Warn, |it| database(it).key_problem = Some(KeyProblem::NoRsa)),
             ("data folder", Grade::Warn, |it| it.settings.data_dir_mode = Some(0o755)),
             ("shared host", Grade::Warn, |it| it.settings.runs_both_services = true),
             ("shared host", Grade::Warn, |it| {
@@ -367,7 +367,7 @@ mod tests {
     /// The documented call runs without the file of the server's secrets, so without the key.
     #[test]
     fn doctor_without_a_key_advises_no_new_one() {
-        let mut installation = sound();
+        let mut installation = healthy_installation();
         installation.settings.has_seal_key = false;
         for plain in [0, 1] {
             database(&mut installation).plain_text.domains = plain;

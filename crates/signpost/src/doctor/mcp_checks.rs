@@ -43,7 +43,7 @@ fn is_handshake(revision: Revision, result: &Value) -> bool {
     }
 }
 
-/// Checks that the tools of `/mcp` are those of the locator.
+/// Checks that `/mcp` offers exactly the locator's tools.
 pub(super) fn check_tools(probe: &AddressProbe) -> Option<CheckFinding> {
     const CHECK: &str = "tools";
     if !probe.has_locator() {

@@ -26,7 +26,7 @@ pub use surroundings::{EndpointReached, PublicFacts, SurroundingsFacts};
 /// Minimum clock error for a failure, in seconds: logins fail.
 const MAX_CLOCK_SECONDS: i64 = 60;
 /// Minimum clock error for a warning, in seconds.
-const NOTED_CLOCK_SECONDS: i64 = 5;
+const CLOCK_WARNING_SECONDS: i64 = 5;
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -89,7 +89,7 @@ impl CheckFinding {
         let mend = "set both by NTP: codes and events carry times";
         match off.abs() {
             MAX_CLOCK_SECONDS.. => Self::fail(CHECK, found, mend),
-            NOTED_CLOCK_SECONDS.. => Self::warn(CHECK, found, mend),
+            CLOCK_WARNING_SECONDS.. => Self::warn(CHECK, found, mend),
             _ => Self::pass(CHECK, format!("agrees with {other}")),
         }
     }

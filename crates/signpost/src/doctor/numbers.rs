@@ -10,9 +10,9 @@ use signpost_atm::{catalogue, feeds};
 use signpost_login::domains::encryption_key;
 use signpost_login::domains::overview::{self, DomainCount};
 use signpost_login::{events, sessions, users};
-use signpost_openid::jose::makes_rsa;
+use signpost_openid::jose::supports_rsa;
 use signpost_openid::signing_keys;
-use signpost_openid::signing_keys::trouble::{KeyTrouble, find_trouble};
+use signpost_openid::signing_keys::problem::{KeyProblem, find_problem};
 use signpost_platform::accounts::Environment;
 use signpost_store::Store;
 
@@ -27,7 +27,7 @@ pub const MAX_NAMED: u32 = 100;
 
 /// The facts of the database. Counts end at [`MAX_COUNTED`].
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DatabaseFacts {
     pub domains: DomainsFacts,
     pub users: i64,
@@ -49,7 +49,7 @@ pub struct DatabaseFacts {
     pub(crate) untrusted_proxy: Option<UntrustedProxy>,
     /// The problem of the signing keys of ID tokens.
     #[serde(skip)]
-    pub key_trouble: Option<KeyTrouble>,
+    pub key_problem: Option<KeyProblem>,
 }
 
 /// The domains of all accounts.
@@ -99,7 +99,7 @@ pub struct CatalogueFacts {
 
 /// A feed with failing fetches.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct FailingFeed {
     pub name: String,
     pub failures: u32,
@@ -145,7 +145,7 @@ impl DatabaseFacts {
                     error: feed.last_error.unwrap_or_default(),
                 })
                 .collect(),
-            key_trouble: find_trouble(&signing_keys::sql::list_all(store).await?, makes_rsa(), now),
+            key_problem: find_problem(&signing_keys::sql::list_all(store).await?, supports_rsa(), now),
             has_encrypted_secrets: recorded.is_encrypted(),
             plain_text: sealed::count_plain_text(store).await?,
             untrusted_proxy: untrusted_proxy::find(store).await?,

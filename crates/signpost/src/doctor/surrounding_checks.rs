@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use signpost_auth::is_this_machine;
+use signpost_auth::is_loopback_url;
 
 use super::address_checks::is_certificate_error;
-use super::forwarding::{ForwardingAsker, judge_answer};
+use super::forwarding::{ProbeSource, evaluate_response};
 use super::{CheckFinding, Installation, InstallationCheck, PublicFacts};
 use signpost_server::untrusted_proxy::UntrustedProxy;
 
@@ -27,21 +27,21 @@ pub(super) const CHECKS: [InstallationCheck; 9] = [
 const UNTRUSTED_PROXY_REPORTED: SignedDuration = SignedDuration::from_hours(24);
 
 /// Minimum latencies of the database for a warning: a login reads a few times, and writes twice.
-const NOTED_READ: Duration = Duration::from_millis(50);
-const NOTED_WRITE: Duration = Duration::from_millis(250);
+const READ_WARNING: Duration = Duration::from_millis(50);
+const WRITE_WARNING: Duration = Duration::from_millis(250);
 /// Latencies of the database that users notice.
-const SLOW_READ: Duration = Duration::from_secs(1);
-const SLOW_WRITE: Duration = Duration::from_secs(2);
+const READ_FAILURE: Duration = Duration::from_secs(1);
+const WRITE_FAILURE: Duration = Duration::from_secs(2);
 /// Minimum latency of Redis for a warning: every request waits for its limit.
-const NOTED_PING: Duration = Duration::from_millis(50);
+const PING_WARNING: Duration = Duration::from_millis(50);
 /// Minimum duration of a DNS lookup for a warning: users wait for the proof of a domain.
-const NOTED_LOOKUP: Duration = Duration::from_secs(2);
+const LOOKUP_WARNING: Duration = Duration::from_secs(2);
 
 const MIB: u64 = 1 << 20;
 /// Minimum free space without a warning.
-const NOTED_BYTES: u64 = 1024 * MIB;
+const FREE_BYTES_WARNING: u64 = 1024 * MIB;
 /// Minimum free space without a failure: the log of SQLite may need as much.
-const FEW_BYTES: u64 = 100 * MIB;
+const FREE_BYTES_FAILURE: u64 = 100 * MIB;
 
 fn check_latency(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "latency";
@@ -54,9 +54,9 @@ fn check_latency(installation: &Installation) -> Option<CheckFinding> {
     };
     let found =
         format!("the database reads in {}, writes in {}", milliseconds(latency.read), milliseconds(latency.write));
-    Some(if latency.read >= SLOW_READ || latency.write >= SLOW_WRITE {
+    Some(if latency.read >= READ_FAILURE || latency.write >= WRITE_FAILURE {
         CheckFinding::fail(CHECK, found, mend)
-    } else if latency.read >= NOTED_READ || latency.write >= NOTED_WRITE {
+    } else if latency.read >= READ_WARNING || latency.write >= WRITE_WARNING {
         CheckFinding::warn(CHECK, found, mend)
     } else {
         CheckFinding::pass(CHECK, found)
@@ -70,8 +70,8 @@ fn check_disk(installation: &Installation) -> Option<CheckFinding> {
     let mend =
         "make room: without it no login and no import is written; 'signpost backup FILE' on another disk helps to move";
     Some(match left {
-        ..FEW_BYTES => CheckFinding::fail(CHECK, found, mend),
-        FEW_BYTES..NOTED_BYTES => CheckFinding::warn(CHECK, found, mend),
+        ..FREE_BYTES_FAILURE => CheckFinding::fail(CHECK, found, mend),
+        FREE_BYTES_FAILURE..FREE_BYTES_WARNING => CheckFinding::warn(CHECK, found, mend),
         _ => CheckFinding::pass(CHECK, found),
     })
 }
@@ -84,7 +84,7 @@ fn check_redis(installation: &Installation) -> Option<CheckFinding> {
             format!("it does not answer: {reason}; rate limits are not shared"),
             "start it, or check redis_url; a server goes on by itself until it is back",
         ),
-        Ok(ping) if *ping >= NOTED_PING => {
+        Ok(ping) if *ping >= PING_WARNING => {
             let mend = "every request waits for it: put it near the servers";
             CheckFinding::warn(CHECK, format!("it answers in {}", milliseconds(*ping)), mend)
         }
@@ -98,14 +98,15 @@ fn check_name_servers(installation: &Installation) -> Option<CheckFinding> {
         "proofs of domains by TXT record need a name server: name one with dns_server, and let it be asked at port 53";
     Some(match installation.surroundings.name_servers.as_ref()? {
         Err(reason) => CheckFinding::warn(CHECK, format!("no name server answers: {reason}"), mend),
-        Ok(lookup) if *lookup >= NOTED_LOOKUP => {
+        Ok(lookup) if *lookup >= LOOKUP_WARNING => {
             CheckFinding::warn(CHECK, format!("a lookup takes {}", milliseconds(*lookup)), mend)
         }
         Ok(lookup) => CheckFinding::pass(CHECK, format!("a lookup takes {}", milliseconds(*lookup))),
     })
 }
 
-/// Checks the endpoints. If a single host is unreachable, its host has a problem; if all of several are, this machine.
+/// Checks the endpoints. If a single host is unreachable, that host has a problem; if several hosts are requested and
+/// all are unreachable, this machine has a problem.
 fn check_egress(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "egress";
     let endpoints = &installation.surroundings.endpoints;
@@ -194,14 +195,14 @@ fn check_proxy(installation: &Installation) -> Option<CheckFinding> {
     {
         return Some(CheckFinding::warn(
             "proxy",
-            format!("{address} names other clients and is not trusted: rate limits count all of them as one"),
+            format!("{address} sends client addresses and is not trusted: all clients share one rate limit"),
             format!("add it to trusted_proxies if it is your proxy: trusted_proxies = [\"{address}\"]"),
         ));
     }
     let PublicFacts { address, health, .. } = public(installation)?;
-    let is_own = address.parse().is_ok_and(|url| is_this_machine(&url));
-    let asker = if is_own { ForwardingAsker::Neighbour } else { ForwardingAsker::Server };
-    judge_answer(health.as_ref().ok()?, asker)
+    let is_own = address.parse().is_ok_and(|url| is_loopback_url(&url));
+    let source = if is_own { ProbeSource::Loopback } else { ProbeSource::PublicUrl };
+    evaluate_response(health.as_ref().ok()?, source)
 }
 
 fn milliseconds(duration: Duration) -> String {

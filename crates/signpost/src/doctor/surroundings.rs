@@ -8,8 +8,8 @@ use reqwest::Method;
 use reqwest::header::{DATE, HeaderMap};
 use signpost_login::domains::overview;
 use signpost_platform::accounts::Environment;
-use signpost_platform::outbound::{Names, Outbound, Reach, Request, parse_http_date};
-use signpost_platform::redis::time_ping;
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request, parse_http_date};
+use signpost_platform::redis::measure_ping;
 use signpost_store::{Store, StoreLatency, available_bytes};
 use tokio::time::timeout;
 use url::Url;
@@ -71,7 +71,7 @@ impl SurroundingsFacts {
         let begun = Instant::now();
         let (store_latency, redis, name_servers, endpoints, database_clock, public) = tokio::join!(
             async { Some(within(store?.measure(now)).await) },
-            async { Some(within(time_ping(config.redis_url.as_deref()?)).await) },
+            async { Some(within(measure_ping(config.redis_url.as_deref()?)).await) },
             measure_name_servers(config),
             reach_endpoints(config, store, outbound),
             read_database_clock(store, now, begun),
@@ -91,9 +91,9 @@ async fn measure_name_servers(config: &Config) -> Option<Result<Duration, String
     }
     let name = config.public_url.as_ref().and_then(Url::domain).unwrap_or(ANY_NAME);
     let lookup = async {
-        let names = Names::uncached(config.login.dns_server)?;
+        let names = NameResolver::uncached(config.login.dns_server)?;
         let asked = Instant::now();
-        names.texts(name).await?;
+        names.lookup_txt(name).await?;
         Ok(asked.elapsed())
     };
     Some(within(lookup).await)
@@ -108,8 +108,8 @@ async fn reach_endpoints(config: &Config, store: Option<&Store>, outbound: &Outb
     origins.sort_unstable();
     origins.dedup();
     origins.truncate(MAX_ENDPOINTS);
-    let reach = config.login.reach(Environment::Live, config.serves_only_its_machine());
-    let all = origins.into_iter().map(|origin| EndpointReached::fetch(origin, reach, outbound));
+    let egress = config.login.egress_policy(Environment::Live, config.serves_only_its_machine());
+    let all = origins.into_iter().map(|origin| EndpointReached::fetch(origin, egress, outbound));
     futures_util::future::join_all(all).await
 }
 
@@ -120,7 +120,7 @@ async fn read_database_clock(store: Option<&Store>, now: Timestamp, begun: Insta
 }
 
 impl EndpointReached {
-    async fn fetch(origin: String, reach: Reach, outbound: &Outbound) -> Self {
+    async fn fetch(origin: String, egress: EgressPolicy, outbound: &Outbound) -> Self {
         let head = async {
             let url: Url = origin.parse()?;
             let request = Request {
@@ -128,10 +128,10 @@ impl EndpointReached {
                 url: &url,
                 headers: HeaderMap::new(),
                 body: None,
-                within: ANSWER_TIMEOUT,
-                keep: 0,
+                timeout: ANSWER_TIMEOUT,
+                max_body: 0,
             };
-            outbound.send(reach, request).await
+            outbound.send(egress, request).await
         };
         let error = within(head).await.err();
         Self { origin, error }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn clock_offset_excludes_the_latency() {
         let at = |second| Timestamp::from_second(second).unwrap();
-        for (told, asked, answered, off) in [
+        for (expected, asked, answered, off) in [
             (100, 100, 100, 0),
             (99, 100, 100, 0),
             (103, 100, 105, 0),
@@ -185,7 +185,7 @@ mod tests {
             (95, 100, 105, -5),
             (165, 100, 105, 60),
         ] {
-            assert_eq!(clock_offset(at(told), at(asked), at(answered)), off, "{told}");
+            assert_eq!(clock_offset(at(expected), at(asked), at(answered)), off, "{expected}");
         }
     }
 }

@@ -10,11 +10,11 @@ impl BadText {
         Self(format!("line {line}, column {column}: {reason}"))
     }
 
-    pub(super) fn twice(name: &str) -> Self {
+    pub(super) fn duplicate(name: &str) -> Self {
         Self(format!("\"{name}\" is there twice: remove one of them"))
     }
 
-    pub(super) fn no_object(name: &str) -> Self {
+    pub(super) fn not_an_object(name: &str) -> Self {
         Self(format!("\"{name}\" is no object with members"))
     }
 }

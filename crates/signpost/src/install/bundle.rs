@@ -91,7 +91,7 @@ pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Res
 }
 
 fn fill(out: &mut File, from: &Path, system: OperatingSystem) -> Result<(u64, String)> {
-    // Without a modification time, so that equal programs have equal hashes.
+    // The files have no modification time, so that equal programs have equal hashes.
     let plain = SimpleFileOptions::default().large_file(false);
     let mut zip = ZipWriter::new(&mut *out);
     zip.start_file("manifest.json", plain.unix_permissions(0o644))?;

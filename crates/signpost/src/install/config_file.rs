@@ -25,7 +25,7 @@ pub(super) struct ConfigFile {
 /// Another program has changed the file after it was read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} was changed by another program at the same time: run this again")]
-pub(super) struct ChangedMeanwhile(String);
+pub(super) struct ConcurrentChange(String);
 
 impl ConfigFile {
     /// Reads the file; it may be missing.
@@ -125,7 +125,7 @@ impl ConfigFile {
         if now.as_deref() == self.text.as_deref().map(str::as_bytes) {
             return Ok(());
         }
-        Err(ChangedMeanwhile(self.path.display().to_string()).into())
+        Err(ConcurrentChange(self.path.display().to_string()).into())
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let file = ConfigFile::read(&path).unwrap();
         fs::write(&path, "{\"theirs\": 1}").unwrap();
         for refused in [file.replace("{\"ours\": 1}"), file.delete()] {
-            assert!(refused.unwrap_err().is::<ChangedMeanwhile>());
+            assert!(refused.unwrap_err().is::<ConcurrentChange>());
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"theirs\": 1}");
         assert_eq!(names(folder.path()), ["mcp.json", "mcp.json.bak"], "nothing half-written is left");
@@ -239,7 +239,7 @@ mod tests {
         let path = folder.path().join("mcp.json");
         let file = ConfigFile::read(&path).unwrap();
         fs::write(&path, "theirs").unwrap();
-        assert!(file.replace("ours").unwrap_err().is::<ChangedMeanwhile>());
+        assert!(file.replace("ours").unwrap_err().is::<ConcurrentChange>());
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
     }
 

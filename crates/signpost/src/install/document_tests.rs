@@ -192,7 +192,7 @@ fn a_table_of_any_spelling_gets_its_entry() {
 
 #[test]
 fn unparsable_file_is_unchanged() {
-    for (client, text, told) in [
+    for (client, text, expected) in [
         (McpClient::Cursor, "{\n  \"a\": 1\n  \"b\": 2\n}", "line 2, column 9: expected comma"),
         (McpClient::ClaudeDesktop, "{\n  \"a\": 1,\n}", "line 2, column 9: trailing commas are not allowed"),
         (McpClient::Zed, "{ 'a': 1 }", "line 1, column 3: "),
@@ -206,7 +206,7 @@ fn unparsable_file_is_unchanged() {
         (McpClient::Codex, "mcp_servers = 1\n", "\"mcp_servers\" is no object"),
     ] {
         let found = client.format().set(text, &members(client, &program()));
-        assert!(matches!(&found, Err(BadText(reason)) if reason.starts_with(told)), "{text}: {found:?}");
+        assert!(matches!(&found, Err(BadText(reason)) if reason.starts_with(expected)), "{text}: {found:?}");
     }
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(McpClient::Cursor.format().find(&deep).is_err());

@@ -30,7 +30,7 @@ pub enum ServerEntry {
      address, or leave --url out to run Signpost on this machine",
     .0.title()
 )]
-pub struct NoRemote(McpClient);
+pub struct RemoteUnsupported(McpClient);
 
 /// The address of the server is invalid: the reason, and the fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ impl ServerEntry {
     /// clients' files must not contain secrets.
     ///
     /// # Errors
-    /// Returns [`BadAddress`] if the address cannot be that of an MCP server.
+    /// Returns [`BadAddress`] if the address cannot belong to an MCP server.
     pub fn remote(text: &str) -> Result<Self, BadAddress> {
         let Ok(url) = Url::parse(text) else {
             return Err(BadAddress(format!("'{text}' is no address: write it as https://atm.example.com/mcp")));
@@ -66,8 +66,8 @@ impl ServerEntry {
     /// Returns the members of the entry, in the format of the client.
     ///
     /// # Errors
-    /// Returns [`NoRemote`] if the entry is an address and the client can only start programs.
-    pub(super) fn members(&self, client: McpClient) -> Result<Members, NoRemote> {
+    /// Returns [`RemoteUnsupported`] if the entry is an address and the client can only start programs.
+    pub(super) fn members(&self, client: McpClient) -> Result<Members, RemoteUnsupported> {
         let mut members = Members::new();
         match self {
             Self::Program { command, args } => {
@@ -81,7 +81,7 @@ impl ServerEntry {
             Self::Remote(url) => {
                 let mut name = "url";
                 match client {
-                    McpClient::ClaudeDesktop => return Err(NoRemote(client)),
+                    McpClient::ClaudeDesktop => return Err(RemoteUnsupported(client)),
                     // Without the type, these clients would use the older SSE transport.
                     McpClient::Claude | McpClient::Vscode | McpClient::Gemini => members.push(("type", json!("http"))),
                     // Ignores other names silently.
@@ -102,7 +102,7 @@ pub(super) fn matches_members(entry: &Value, members: &[(&'static str, Value)]) 
 
 /// Returns true if this program wrote the entry: it starts Signpost, or calls an address that ends in `/mcp`. Another
 /// program may have written an entry of this name.
-pub(super) fn is_ours(entry: &Value) -> bool {
+pub(super) fn is_signpost_entry(entry: &Value) -> bool {
     if let Some(command) = entry["command"].as_str() {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
         let has_argument = entry["args"].as_array().is_some_and(|args| args.iter().any(|argument| argument == "mcp"));
@@ -130,7 +130,7 @@ mod tests {
         for good in ["https://atm.example.com/mcp", "http://127.0.0.1:8080/mcp", "https://example.com/atms/mcp"] {
             assert_eq!(ServerEntry::remote(good).unwrap(), ServerEntry::Remote(Url::parse(good).unwrap()));
         }
-        for (bad, told) in [
+        for (bad, phrase) in [
             ("atm.example.com", "write it as"),
             ("", "write it as"),
             ("file:///mcp", "no address of the web"),
@@ -142,7 +142,7 @@ mod tests {
             ("https://atm.example.com/mcp#a", "no place for a secret"),
         ] {
             let BadAddress(reason) = ServerEntry::remote(bad).unwrap_err();
-            assert!(reason.contains(told) && !reason.contains("key=secret"), "{bad}: {reason}");
+            assert!(reason.contains(phrase) && !reason.contains("key=secret"), "{bad}: {reason}");
         }
     }
 
@@ -164,7 +164,7 @@ mod tests {
             (json!("signpost mcp"), false),
             (json!(null), false),
         ] {
-            assert_eq!(is_ours(&entry), expected, "{entry}");
+            assert_eq!(is_signpost_entry(&entry), expected, "{entry}");
         }
     }
 
@@ -182,6 +182,6 @@ mod tests {
         let remote = ServerEntry::remote("https://atm.example.com/mcp").unwrap();
         let without: Vec<_> = McpClient::ALL.into_iter().filter(|client| remote.members(*client).is_err()).collect();
         assert_eq!(without, [McpClient::ClaudeDesktop]);
-        assert!(NoRemote(McpClient::ClaudeDesktop).to_string().contains("Add custom connector"));
+        assert!(RemoteUnsupported(McpClient::ClaudeDesktop).to_string().contains("Add custom connector"));
     }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::client::McpClient;
-use super::config_file::{ChangedMeanwhile, ConfigFile};
-use super::entry::{ServerEntry, in_order, is_ours, matches_members};
+use super::config_file::{ConcurrentChange, ConfigFile};
+use super::entry::{ServerEntry, in_order, is_signpost_entry, matches_members};
 use super::folders::{OperatingSystem, UserFolders};
 use super::members::{ENTRY_NAME, Members};
 use super::own_command;
@@ -100,7 +100,7 @@ impl Installer {
     pub fn find_installed(&self) -> Vec<McpClient> {
         let mut clients = McpClient::ALL.to_vec();
         clients.retain(|client| match ConfigFile::read(&self.file(*client)) {
-            Ok(file) => find_entry(*client, &file).is_ok_and(|found| found.as_ref().is_some_and(is_ours)),
+            Ok(file) => find_entry(*client, &file).is_ok_and(|found| found.as_ref().is_some_and(is_signpost_entry)),
             Err(_) => false,
         });
         clients
@@ -149,7 +149,7 @@ impl Installer {
     pub fn apply(&self, client: McpClient, operation: &Operation, dry_run: bool) -> Result<ClientChange> {
         for _ in 1..MAX_ATTEMPTS {
             match self.attempt(client, operation, dry_run) {
-                Err(error) if error.is::<ChangedMeanwhile>() => {}
+                Err(error) if error.is::<ConcurrentChange>() => {}
                 done => return done,
             }
         }
@@ -192,8 +192,8 @@ impl ClientEdit<'_> {
         let members = entry.members(self.client)?;
         match found {
             Some(found) if matches_members(found, &members) => Ok(self.change(EntryAction::None, None)),
-            // Not with the client's command, so that the user's own members are preserved.
-            Some(found) if is_ours(found) => {
+            // The client's command is not used, so that the user's own members are preserved.
+            Some(found) if is_signpost_entry(found) => {
                 self.write(&members)?;
                 Ok(self.change(EntryAction::Replaced, None))
             }
@@ -214,8 +214,11 @@ impl ClientEdit<'_> {
     }
 
     fn uninstall(&self, found: &Value) -> Result<ClientChange> {
-        if !is_ours(found) {
-            bail!("the server named \"{ENTRY_NAME}\" in {} is another one and stays there", self.file.path.display());
+        if !is_signpost_entry(found) {
+            bail!(
+                "the server named \"{ENTRY_NAME}\" in {} is a different server and is not changed",
+                self.file.path.display()
+            );
         }
         let command = match own_command::arguments_to_remove(self.client) {
             Some(arguments) => self.run(arguments, |found| found.is_none())?,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::bad_text::BadText;
 use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
 
-/// Some editors write it at the start of a file.
+/// The byte order mark, which some editors write at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the whole document. An empty text is an object without members.
@@ -36,7 +36,7 @@ pub(super) fn set(text: &str, container: &str, members: &Members, trailing_comma
             servers.append(ENTRY_NAME, CstInputValue::Object(members.collect()));
         }
         Some(entry) => {
-            let entry = entry.object_value().ok_or_else(|| BadText::no_object(ENTRY_NAME))?;
+            let entry = entry.object_value().ok_or_else(|| BadText::not_an_object(ENTRY_NAME))?;
             for name in OWN_MEMBERS {
                 set_member(&entry, name, find_member(members, name))?;
             }
@@ -96,7 +96,7 @@ fn top(root: &CstRootNode) -> Result<Option<CstObject>, BadText> {
 
 fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, BadText> {
     let Some(found) = sole(object, container)? else { return Ok(None) };
-    found.object_value().map(Some).ok_or_else(|| BadText::no_object(container))
+    found.object_value().map(Some).ok_or_else(|| BadText::not_an_object(container))
 }
 
 /// Returns the member with this name.
@@ -106,7 +106,7 @@ fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, Bad
 fn sole(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, BadText> {
     let mut found = object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
     let first = found.next();
-    if found.next().is_some() { Err(BadText::twice(name)) } else { Ok(first) }
+    if found.next().is_some() { Err(BadText::duplicate(name)) } else { Ok(first) }
 }
 
 fn set_member(entry: &CstObject, name: &str, wanted: Option<&Value>) -> Result<(), BadText> {

@@ -19,7 +19,7 @@ mod toml_text;
 mod document_tests;
 
 pub use client::McpClient;
-pub use entry::{BadAddress, NoRemote, ServerEntry};
+pub use entry::{BadAddress, RemoteUnsupported, ServerEntry};
 pub use folders::{ClientPlace, NoHome, OperatingSystem, UserFolders};
 pub use installing::{ClientChange, EntryAction, Installer, Operation, PrintedEntry};
 pub use members::ENTRY_NAME;

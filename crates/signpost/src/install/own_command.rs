@@ -16,7 +16,7 @@ use super::entry::ServerEntry;
 use super::folders::OperatingSystem;
 use super::members::{ENTRY_NAME, Members};
 
-/// Timeout of a command. Clients start a runtime of their own.
+/// Timeout of a command. Clients start a separate runtime.
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// Maximum bytes that are read of a command's error output.
 const MAX_ERROR_BYTES: u64 = 16 << 10;
@@ -167,10 +167,11 @@ mod tests {
     #[test]
     fn command_error_has_its_output() {
         let shell = Path::new("/bin/sh");
-        let say = |script: &str| run(shell, &["-c".to_owned(), script.to_owned()], Path::new("/"));
-        say("exit 0").unwrap();
-        let told = say("echo 'first' >&2; echo 'no \u{1b}[31msuch server' >&2; exit 3").unwrap_err().to_string();
-        assert!(told.ends_with("failed: no  [31msuch server"), "{told}");
+        let run_script = |script: &str| run(shell, &["-c".to_owned(), script.to_owned()], Path::new("/"));
+        run_script("exit 0").unwrap();
+        let response =
+            run_script("echo 'first' >&2; echo 'no \u{1b}[31msuch server' >&2; exit 3").unwrap_err().to_string();
+        assert!(response.ends_with("failed: no  [31msuch server"), "{response}");
         assert!(run(Path::new("/nowhere"), &[], Path::new("/")).unwrap_err().to_string().contains("cannot run"));
     }
 }

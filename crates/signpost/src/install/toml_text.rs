@@ -23,11 +23,11 @@ pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<Stri
         Item::Table(table)
     });
     let is_inline = servers.is_inline_table();
-    let servers = servers.as_table_like_mut().ok_or_else(|| BadText::no_object(container))?;
+    let servers = servers.as_table_like_mut().ok_or_else(|| BadText::not_an_object(container))?;
     let entry = servers
         .entry(ENTRY_NAME)
         .or_insert_with(|| if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) });
-    let entry = entry.as_table_like_mut().ok_or_else(|| BadText::no_object(ENTRY_NAME))?;
+    let entry = entry.as_table_like_mut().ok_or_else(|| BadText::not_an_object(ENTRY_NAME))?;
     for name in OWN_MEMBERS {
         set_member(entry, name, find_member(members, name));
     }
@@ -38,7 +38,7 @@ pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<Stri
 pub(super) fn remove(text: &str, container: &str) -> Result<String, BadText> {
     let mut document = parse(text)?;
     if let Some(servers) = document.get_mut(container) {
-        servers.as_table_like_mut().ok_or_else(|| BadText::no_object(container))?.remove(ENTRY_NAME);
+        servers.as_table_like_mut().ok_or_else(|| BadText::not_an_object(container))?.remove(ENTRY_NAME);
     }
     Ok(document.to_string())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use signpost_auth::diagnosis::{Framework, KnownSecret, Mistake, mend, suspect};
+use signpost_auth::diagnosis::{Framework, KnownSecret, Mistake, mend, possible_mistakes};
 use signpost_login::domains::SigningSecrets;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
@@ -73,8 +73,8 @@ async fn probe(
             return Ok(RefusalCause::Event);
         }
     }
-    for suspicion in suspect(&secrets.current, others) {
-        let is_about_body = matches!(suspicion.mistake, Mistake::ParsedBody(_));
+    for candidate in possible_mistakes(&secrets.current, others) {
+        let is_about_body = matches!(candidate.mistake, Mistake::ParsedBody(_));
         if is_plain_accepted && !is_about_body {
             continue;
         }
@@ -82,11 +82,11 @@ async fn probe(
         if is_about_body {
             event = event.unusually_spelled();
         }
-        let fields = suspicion.sign(event.id.as_str(), event.sent_at.as_second(), event.body.as_bytes());
+        let fields = candidate.sign(event.id.as_str(), event.sent_at.as_second(), event.body.as_bytes());
         let Some(fields) = fields else { continue };
         let reply = target.post(event.body.as_bytes(), &fields).await?;
         if is_signature_accepted(&reply, &refused) {
-            return Ok(RefusalCause::Mistake(suspicion.mistake, reply.framework.or(refusal.framework)));
+            return Ok(RefusalCause::Mistake(candidate.mistake, reply.framework.or(refusal.framework)));
         }
     }
     Ok(RefusalCause::Unexplained)

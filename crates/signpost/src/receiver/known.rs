@@ -24,9 +24,9 @@ pub(crate) async fn list_other_secrets(store: &Store, seal: &Seal, of: Option<&D
         let Ok(Some(secrets)) = sql::find_secrets(store, seal, id).await else { continue };
         let whose = format!("{name} ({})", account.environment);
         if Some(id) != of {
-            known.push(KnownSecret { whose: format!("the secret of {whose}"), secret: secrets.current });
+            known.push(KnownSecret { owner: format!("the secret of {whose}"), secret: secrets.current });
         }
-        known.extend(secrets.next.map(|secret| KnownSecret { whose: format!("the next secret of {whose}"), secret }));
+        known.extend(secrets.next.map(|secret| KnownSecret { owner: format!("the next secret of {whose}"), secret }));
     }
     known
 }

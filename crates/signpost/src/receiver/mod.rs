@@ -11,7 +11,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use signpost_auth::diagnosis::{Framework, Mistake};
-use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request};
 use url::Url;
 
 /// Timeout of a request, as for a delivery (docs/handlers.md, Delivery).
@@ -28,7 +28,7 @@ pub(crate) type SignatureFields = Vec<(&'static str, String)>;
 #[derive(Debug)]
 pub(crate) struct EventTarget {
     pub(crate) url: Url,
-    reach: Reach,
+    egress: EgressPolicy,
     outbound: Outbound,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct TargetReply {
     pub(crate) status: u16,
     pub(crate) took: Duration,
     /// The beginning of the body, on a single line.
-    pub(crate) said: String,
+    pub(crate) excerpt: String,
     pub(crate) framework: Option<Framework>,
     /// The mistake of a failed receiver, if its body names a mistake.
     pub(crate) mistake: Option<Mistake>,
@@ -48,32 +48,32 @@ pub(crate) struct TargetReply {
 pub(crate) fn parse_target(text: &str) -> Result<Url, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let url = Url::parse(&whole).map_err(|error| format!("{error}: use a URL such as localhost:3000/events"))?;
-    Reach::Loopback.check(&url)?;
+    EgressPolicy::Loopback.check(&url)?;
     Ok(url)
 }
 
 impl EventTarget {
-    /// Creates a target with a new HTTP client. `reach` limits the addresses of resolved names.
-    pub(crate) fn new(url: Url, reach: Reach) -> Self {
-        Self::by(Outbound::new(&Names::System), url, reach)
+    /// Creates a target with a new HTTP client. `egress` limits the addresses of resolved names.
+    pub(crate) fn new(url: Url, egress: EgressPolicy) -> Self {
+        Self::by(Outbound::new(&NameResolver::System), url, egress)
     }
 
     /// Creates a target that uses an existing HTTP client.
-    pub(crate) fn by(outbound: Outbound, url: Url, reach: Reach) -> Self {
-        Self { url, reach, outbound }
+    pub(crate) fn by(outbound: Outbound, url: Url, egress: EgressPolicy) -> Self {
+        Self { url, egress, outbound }
     }
 
     /// Posts an event.
     pub(crate) async fn post(&self, body: &[u8], fields: &SignatureFields) -> Result<TargetReply> {
         let began = Instant::now();
-        let answer = self.outbound.notify(self.reach, self.request(body, fields)?).await?;
+        let answer = self.outbound.send_for_status(self.egress, self.request(body, fields)?).await?;
         let text = String::from_utf8_lossy(&answer.body);
         let server = answer.headers.get(SERVER).and_then(|value| value.to_str().ok());
         let powered_by = answer.headers.get("x-powered-by").and_then(|value| value.to_str().ok());
         Ok(TargetReply {
             status: answer.status,
             took: began.elapsed(),
-            said: first_words(&text),
+            excerpt: first_words(&text),
             mistake: if answer.status >= 500 { Mistake::recognise(&text) } else { None },
             framework: Framework::recognise(server, powered_by),
         })
@@ -81,7 +81,7 @@ impl EventTarget {
 
     /// Posts half of an event, and closes the connection.
     pub(crate) async fn post_half(&self, body: &[u8], fields: &SignatureFields) -> Result<()> {
-        self.outbound.cut_short(self.reach, self.request(body, fields)?).await
+        self.outbound.send_aborted(self.egress, self.request(body, fields)?).await
     }
 
     fn request(&self, body: &[u8], fields: &SignatureFields) -> Result<Request<'_>> {
@@ -91,7 +91,7 @@ impl EventTarget {
             headers.insert(HeaderName::from_static(name), value);
         }
         let body = Some(Bytes::copy_from_slice(body));
-        Ok(Request { method: Method::POST, url: &self.url, headers, body, within: TIMEOUT, keep: MAX_ANSWER_LEN })
+        Ok(Request { method: Method::POST, url: &self.url, headers, body, timeout: TIMEOUT, max_body: MAX_ANSWER_LEN })
     }
 }
 

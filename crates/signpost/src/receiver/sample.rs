@@ -115,7 +115,7 @@ fn sign_login(
     entropy: SampleEntropy,
 ) -> EventData {
     // Nearly all of the 2^256 numbers are valid keys.
-    let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("1…1 is a key");
+    let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("a valid key");
     let nonce = Nonce(entropy.nonce);
     let challenge = Challenge { mode, domain: domain.clone(), issued_at: now.as_second(), nonce };
     let answer = wallet.answer(&challenge, now.as_second(), None);

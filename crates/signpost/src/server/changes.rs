@@ -13,8 +13,8 @@ pub(crate) async fn run(app: Arc<App>) {
     let Some(mut changes) = app.store.changes() else { return };
     while let Some(Some(change)) = app.draining.run_until_cancelled(changes.next()).await {
         match change {
-            StoreChange::Heard => restart_caches(&app, true),
-            StoreChange::Lost => restart_caches(&app, false),
+            StoreChange::Connected => restart_caches(&app, true),
+            StoreChange::Disconnected => restart_caches(&app, false),
             StoreChange::Changed { kind, id } => apply(&app, &kind, &id),
         }
     }
@@ -27,7 +27,7 @@ fn apply(app: &App, kind: &str, id: &str) {
         "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
         "domains" => {
             app.login.domains.invalidate_all();
-            app.openid.realms.invalidate_all();
+            app.openid.tenants.invalidate_all();
             app.openid.app_sessions.invalidate_all();
         }
         "app_sessions" => app.openid.app_sessions.invalidate_all(),
@@ -41,6 +41,6 @@ fn apply(app: &App, kind: &str, id: &str) {
 fn restart_caches(app: &App, is_notified: bool) {
     app.login.sessions.restart(is_notified);
     app.login.domains.restart(is_notified);
-    app.openid.realms.restart(is_notified);
+    app.openid.tenants.restart(is_notified);
     app.openid.app_sessions.restart(is_notified);
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::json;
 use signpost_atm::locator::Deployment;
 use signpost_platform::clock::Clock;
-use signpost_platform::limits::{ASK_CLIENT, TOLD_CLIENT};
-use signpost_platform::web::peer::see_forwarding;
+use signpost_platform::limits::{FORWARDING_REQUEST, FORWARDING_RESPONSE};
+use signpost_platform::web::peer::forwarding_result;
 use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use super::App;
@@ -20,9 +20,9 @@ use super::App;
 /// Returns the health document (ATM locator specification, §2). On request, a header contains the client address that
 /// rate limits use.
 pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, headers: HeaderMap) -> impl IntoResponse {
-    let client = headers.contains_key(ASK_CLIENT).then(|| {
-        let seen = see_forwarding(&app, &extensions, &headers).as_str();
-        AppendHeaders([(TOLD_CLIENT, HeaderValue::from_static(seen))])
+    let client = headers.contains_key(FORWARDING_REQUEST).then(|| {
+        let seen = forwarding_result(&app, &extensions, &headers).as_str();
+        AppendHeaders([(FORWARDING_RESPONSE, HeaderValue::from_static(seen))])
     });
     (ANY_ORIGIN, client, JsonReply(document(&app.clock)))
 }

@@ -24,18 +24,18 @@ use signpost_atm::catalogue::Catalogue;
 use signpost_atm::places::geocoder::Geocoder;
 use signpost_atm::visitors::VisitorLookup;
 use signpost_login::LoginService;
-use signpost_login::domains::{Prover, own};
+use signpost_login::domains::{DomainVerifier, system_domain};
 use signpost_login::events;
 use signpost_openid::OpenidService;
 use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
-use signpost_platform::interval::every;
+use signpost_platform::interval::run_every;
 use signpost_platform::limits::Limits;
 use signpost_platform::observe::host_refusals::HostRefusals;
 use signpost_platform::observe::metrics::Metrics;
 use signpost_platform::origin::PublicOrigin;
-use signpost_platform::outbound::{Names, Outbound};
+use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_platform::redis::Redis;
 use signpost_platform::{Platform, PlatformParts};
 use signpost_server::{self as http, ConnectionLimits};
@@ -44,7 +44,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::starting::StartingServer;
-use self::visitors::OwnVisitors;
+use self::visitors::SystemDomainVisitors;
 use crate::config::{Config, Service};
 use crate::deployment::public_address::{self, log_unsafe_settings};
 use crate::deployment::servers::{ANNOUNCE_INTERVAL, AnnouncedServer};
@@ -142,7 +142,7 @@ impl HttpServer {
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let limits = ConnectionLimits::of_server();
+        let limits = ConnectionLimits::for_server();
         let draining = app.draining.clone();
         let serving = http::serve(listener, routes::front(&app), limits, &app.proxies, draining);
         let background = futures_util::future::join_all(background);
@@ -168,7 +168,7 @@ async fn open_app(
     lock: Option<&DatabaseLock>,
 ) -> Result<Arc<App>> {
     let store = starting::open_database(&config, &clock, listen, lock).await?;
-    let outbound = Outbound::new(&Names::System);
+    let outbound = Outbound::new(&NameResolver::System);
     let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
     let redis = match &config.redis_url {
         Some(url) => Some(Redis::open(url).await?),
@@ -181,7 +181,7 @@ async fn open_app(
         serves_only_its_machine: config.serves_only_its_machine(),
         listen,
         base_url: config.base_url(listen),
-        origin: PublicOrigin::of(&public_address),
+        origin: PublicOrigin::new(&public_address),
         public_address,
         public_url: config.public_url.clone(),
         proxies: config.proxies.clone(),
@@ -196,23 +196,24 @@ async fn open_app(
         stopping: CancellationToken::new(),
         draining: CancellationToken::new(),
     });
-    let prover = Prover::new(name_server(&config));
-    let login = LoginService::new(platform.clone(), config.login.clone(), prover);
+    let domain_verifier = DomainVerifier::new(name_server(&config));
+    let login = LoginService::new(platform.clone(), config.login.clone(), domain_verifier);
     let runs_login = config.services.contains(&Service::Auth);
-    let visitors = runs_login.then(|| Arc::new(OwnVisitors(login.clone())) as Arc<dyn VisitorLookup>);
+    let visitors = runs_login.then(|| Arc::new(SystemDomainVisitors(login.clone())) as Arc<dyn VisitorLookup>);
     let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, visitors);
     let openid = OpenidService::new(login.clone());
     let app = Arc::new(App { config, platform, login, openid, atm });
     public_address::record(&app.store, &app.public_address).await?;
     if runs_login {
-        own::find_or_make(&app.store, app.public_url.as_ref(), &app.public_address, app.clock.now()).await?;
+        system_domain::find_or_register(&app.store, app.public_url.as_ref(), &app.public_address, app.clock.now())
+            .await?;
     }
     Ok(app)
 }
 
 /// Announces the server regularly until it drains.
 async fn keep_announced(app: Arc<App>, announced: AnnouncedServer) {
-    every(ANNOUNCE_INTERVAL, &app.draining, "could not announce this server", || {
+    run_every(ANNOUNCE_INTERVAL, &app.draining, "could not announce this server", || {
         announced.announce_again(&app.store, app.clock.now())
     })
     .await;
@@ -266,13 +267,13 @@ async fn end(
 }
 
 /// Returns the name server for TXT records.
-pub(crate) fn name_server(config: &Config) -> Names {
-    Names::uncached(config.login.dns_server).unwrap_or_else(|error| {
+pub(crate) fn name_server(config: &Config) -> NameResolver {
+    NameResolver::uncached(config.login.dns_server).unwrap_or_else(|error| {
         tracing::warn!(
             error = format!("{error:#}"),
             "no name server configured: domains cannot be verified by TXT record"
         );
-        Names::System
+        NameResolver::System
     })
 }
 
@@ -303,7 +304,7 @@ mod tests {
         let soon = Duration::from_millis(1);
         end(&draining, [soon; 2], pending(), pending()).await;
         end(&draining, [soon; 2], async {}, pending()).await;
-        assert!(DRAIN + CLOSE + LEAVE < Duration::from_secs(10), "what the contract promises");
+        assert!(DRAIN + CLOSE + LEAVE < Duration::from_secs(10), "the documented maximum");
     }
 
     #[tokio::test]

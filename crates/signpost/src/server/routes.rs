@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::{discovery, transport};
 use signpost_atm::pages::install::INSTALL_ASSETS;
-use signpost_atm::pages::{LOCATOR_SIGN, LOCATOR_STYLES};
+use signpost_atm::pages::{LOCATOR_PREVIEW, LOCATOR_STYLES};
 use signpost_login::account::ACCOUNT_SCRIPT;
 use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::claim_page::CLAIM_SCRIPT;
@@ -22,7 +22,7 @@ use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
-use signpost_server::Front;
+use signpost_server::HostRouter;
 use tokio_util::sync::CancellationToken;
 
 use super::{App, health, reference, root};
@@ -46,7 +46,7 @@ const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
 
 /// Returns all routes of the server.
 #[must_use]
-pub fn front(app: &Arc<App>) -> Front {
+pub fn front(app: &Arc<App>) -> HostRouter {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     router = router.merge(root::router());
     if app.config.services.contains(&Service::Atm) {
@@ -69,7 +69,7 @@ pub fn front(app: &Arc<App>) -> Front {
             router = router.merge(atms.with_state(app.atm.clone()));
         }
     }
-    let mut files = Vec::from(assets::OF_EVERY_PAGE);
+    let mut files = Vec::from(assets::COMMON_ASSETS);
     files.push(reference::REFERENCE_STYLES);
     if app.config.services.contains(&Service::Auth) {
         router = router.merge(signpost_login::routes::pages(&app.login).with_state(app.login.clone()));
@@ -79,7 +79,7 @@ pub fn front(app: &Arc<App>) -> Front {
         files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, CLAIM_SCRIPT, ACCOUNT_SCRIPT]);
     }
     if app.config.services.contains(&Service::Atm) {
-        files.extend([LOCATOR_STYLES, LOCATOR_SIGN]);
+        files.extend([LOCATOR_STYLES, LOCATOR_PREVIEW]);
         files.extend(INSTALL_ASSETS);
     }
     if let Some(console) = Console::of(&app.config, &app.login, &app.atm) {
@@ -95,13 +95,13 @@ pub fn front(app: &Arc<App>) -> Front {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    let log = RequestLog::of_server(&app.platform, SPECIAL_ROUTES);
+    let log = RequestLog::for_server(&app.platform, SPECIAL_ROUTES);
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
     let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
     if let Some(wallet) = &mut wallet {
         wallet.router = log.clone().wrap(std::mem::take(&mut wallet.router));
     }
-    Front { router: log.wrap(router), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
+    HostRouter { router: log.wrap(router), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
 }
 
 /// Returns the path prefixes for programs, with errors that are never pages.

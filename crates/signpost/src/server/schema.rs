@@ -1,6 +1,6 @@
 //! The tables of all services, and their migrations.
 
-use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
+use signpost_atm::catalogue::{Source, StoredAtm, UnmergedAtm};
 use signpost_atm::feeds::Feed;
 use signpost_atm::reports::salt::ReportSalt;
 use signpost_atm::reports::{BannedReporter, MachineReport};
@@ -10,7 +10,7 @@ use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
-use signpost_login::users::{CredentialRow, GivenPetname, HostedUser};
+use signpost_login::users::{CredentialRow, HostedUser, IssuedUsername};
 use signpost_openid::authorizations::PendingAuthorization;
 use signpost_openid::clients::Client;
 use signpost_openid::grants::{Consent, Grant, StoredToken};
@@ -45,7 +45,7 @@ const MIGRATIONS: &[Migration] = &[Migration {
     contracts: false,
 }];
 
-/// All tables but those with a single row. An interrupted move continues at a position in this list.
+/// All tables except the single-row tables. An interrupted move continues at a position in this list.
 const TABLES: &[StoredTable] = &[
     StoredKey::TABLE,
     DomainRow::TABLE,
@@ -53,7 +53,7 @@ const TABLES: &[StoredTable] = &[
     DeliveryRow::TABLE,
     Source::TABLE,
     StoredAtm::TABLE,
-    AtmApart::TABLE,
+    UnmergedAtm::TABLE,
     Feed::TABLE,
     DeletedDomain::TABLE,
     RememberedReply::TABLE,
@@ -61,7 +61,7 @@ const TABLES: &[StoredTable] = &[
     EndpointRow::TABLE,
     AuditEntry::TABLE,
     HostedUser::TABLE,
-    GivenPetname::TABLE,
+    IssuedUsername::TABLE,
     BrowserSession::TABLE,
     Client::TABLE,
     StoredSigningKey::TABLE,
@@ -81,7 +81,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use jiff::Timestamp;
-    use signpost_store::{Kind, Row, Store, params};
+    use signpost_store::{ColumnKind, Row, Store, params};
 
     use super::*;
     use crate::deployment::public_address;
@@ -93,7 +93,7 @@ mod tests {
         for address in ["https://before.test", "https://a.test"] {
             public_address::record(&old, address).await.unwrap();
         }
-        new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
+        new.copy_from(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
         assert_eq!(public_address::find(&new).await.unwrap().as_deref(), Some("https://a.test"));
     }
 
@@ -122,7 +122,7 @@ mod tests {
             let columns = store.read(columns, params![table.name]).await.unwrap();
             let text = |row: &Row, at| row.text(at).unwrap().to_owned();
             let columns: BTreeSet<_> = columns.iter().map(|row| (text(row, 0), text(row, 1))).collect();
-            let sql = |kind| if kind == Kind::Text { "TEXT" } else { "BIGINT" };
+            let sql = |kind| if kind == ColumnKind::Text { "TEXT" } else { "BIGINT" };
             let known = table.columns.iter().map(|column| (column.name.to_owned(), sql(column.kind).to_owned()));
             assert_eq!(columns, known.collect(), "{}", table.name);
         }

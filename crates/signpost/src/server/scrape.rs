@@ -62,7 +62,7 @@ async fn show_counters(State(metrics): State<Metrics>) -> Result<Response, Probl
 /// consider the server down.
 async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let services = ServiceGauges {
-        redis_answers: app.redis.as_ref().is_none_or(Redis::answers),
+        redis_answers: app.redis.as_ref().is_none_or(Redis::is_reachable),
         waiting_requests: i64::try_from(app.login.waiting.requests()).unwrap_or(i64::MAX),
         machines: i64::try_from(app.atm.catalogue.snapshot().len()).unwrap_or(i64::MAX),
     };

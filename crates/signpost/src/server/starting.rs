@@ -20,10 +20,10 @@ use signpost_platform::observe::metrics::Metrics;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
-use signpost_platform::setting::spell_duration;
+use signpost_platform::setting::format_duration;
 use signpost_platform::web::problem::error_body;
 use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
-use signpost_server::{self as http, ConnectionLimits, Front};
+use signpost_server::{self as http, ConnectionLimits, HostRouter};
 use signpost_store::{DatabaseLock, DatabaseNotReady, Store, Unavailable, is_postgres};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
@@ -39,12 +39,12 @@ use crate::deployment::servers::RunningServers;
 const MAX_CONNECTIONS: usize = 1024;
 /// Interval between two attempts to open the database.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// Time that requests in progress have to end once the server has started.
+/// Time for requests in progress to end once the server has started.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// Answers requests until the server has started.
 pub(super) struct StartingServer {
-    front: Front,
+    host_router: HostRouter,
     metrics: Metrics,
     proxies: Proxies,
 }
@@ -55,15 +55,15 @@ impl StartingServer {
         let router = Router::new()
             .route("/health", get(health::show_starting))
             .route("/health/ready", get(health::ready_starting))
-            .merge(assets::router(assets::OF_EVERY_PAGE))
+            .merge(assets::router(assets::COMMON_ASSETS))
             .fallback(refuse)
             .with_state(clock.clone())
             .layer(map_response(close))
             .layer(RequestLog::new(metrics.clone(), SpecialRoutes::default()));
-        let origin = PublicOrigin::of(&config.public_address(listen));
+        let origin = PublicOrigin::new(&config.public_address(listen));
         let pages = Some(ErrorPages { origin, programs: routes::programs().into() });
-        let front = Front { pages, ..Front::from(router) };
-        Self { front, metrics: metrics.clone(), proxies: config.proxies.clone() }
+        let host_router = HostRouter { pages, ..HostRouter::from(router) };
+        Self { host_router, metrics: metrics.clone(), proxies: config.proxies.clone() }
     }
 
     /// Answers requests while `opening` runs, and returns its result. Connections that are not accepted by then wait in
@@ -74,10 +74,10 @@ impl StartingServer {
         metrics_listener: Option<&TcpListener>,
         opening: impl Future<Output = T>,
     ) -> T {
-        let Self { front, metrics, proxies } = self;
+        let Self { host_router, metrics, proxies } = self;
         let opened = CancellationToken::new();
         let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
-        let serving = http::serve_borrowed(listener, front, limits, &proxies, opened.clone());
+        let serving = http::serve_borrowed(listener, host_router, limits, &proxies, opened.clone());
         let serving_metrics = async {
             if let Some(listener) = metrics_listener {
                 scrape::serve_starting(listener, metrics, &proxies, opened.clone()).await;
@@ -106,7 +106,7 @@ impl StartingServer {
 /// `wait_for_database`, while this server answers at `listen`.
 ///
 /// # Errors
-/// Returns the first permanent error, or the last error when the time is over.
+/// Returns the first permanent error, or the last error when the time has passed.
 pub(super) async fn open_database(
     config: &Config,
     clock: &Clock,
@@ -132,11 +132,11 @@ pub(super) async fn open_database(
             return Err(error);
         }
         if left.is_zero() {
-            return Err(error.context(format!("waited {} for the database", spell_duration(wait))));
+            return Err(error.context(format!("waited {} for the database", format_duration(wait))));
         }
         if !is_waiting {
             let error = format!("{error:#}");
-            tracing::warn!(error, wait = spell_duration(wait), %listen, "waiting for the database");
+            tracing::warn!(error, wait = format_duration(wait), %listen, "waiting for the database");
             is_waiting = true;
         }
         sleep(RETRY_INTERVAL.min(left)).await;

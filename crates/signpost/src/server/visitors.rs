@@ -6,30 +6,30 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_atm::visitors::{KnownVisitor, VisitorLookup};
 use signpost_login::LoginService;
-use signpost_login::domains::{Domain, own, sql};
+use signpost_login::domains::{Domain, sql, system_domain};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, find_signed_in};
 use url::form_urlencoded;
 
 /// The users of the system domain.
 #[derive(Debug)]
-pub(super) struct OwnVisitors(pub(super) LoginService);
+pub(super) struct SystemDomainVisitors(pub(super) LoginService);
 
-impl OwnVisitors {
+impl SystemDomainVisitors {
     async fn find_domain(&self) -> Result<Option<Domain>> {
-        let name = own::name(self.0.public_url.as_ref());
-        sql::find_by_name(&self.0.store, &own::account(), &name).await
+        let name = system_domain::name(self.0.public_url.as_ref());
+        sql::find_by_name(&self.0.store, &system_domain::account(), &name).await
     }
 
     async fn find_visitor(&self, headers: &HeaderMap) -> Result<Option<KnownVisitor>> {
         let Some(cookie) = LOGIN_COOKIE.read(&self.0.origin, headers) else { return Ok(None) };
         let Some(domain) = self.find_domain().await? else { return Ok(None) };
         let found = find_signed_in(&self.0, &cookie, &domain).await;
-        let found = found.map_err(|error| anyhow::anyhow!("cannot tell who is signed in: {error}"))?;
+        let found = found.map_err(|error| anyhow::anyhow!("cannot read the login session: {error}"))?;
         Ok(found.map(|found| KnownVisitor { id: found.user.id.to_string(), since: found.user.created_at }))
     }
 }
 
-impl VisitorLookup for OwnVisitors {
+impl VisitorLookup for SystemDomainVisitors {
     fn find<'a>(&'a self, headers: &'a HeaderMap) -> BoxFuture<'a, Result<Option<KnownVisitor>>> {
         self.find_visitor(headers).boxed()
     }

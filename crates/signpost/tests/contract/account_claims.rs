@@ -1,10 +1,10 @@
-//! Links by which an operator lets a user add a key (docs/account.md). A link is claimed only with its secret, which is
+//! Links from an operator that let a user add a key (docs/account.md). A link is claimed only with its secret, which is
 //! in the fragment, and never by a program that previews the link.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, SET_COOKIE};
 use serde_json::{Value, json};
-use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
+use signpost_login::flows::account_sessions::{AccountSessionPurpose, create_key_link};
 use signpost_login::ids::{DomainId, UserId};
 
 use crate::account::signed_in;
@@ -23,7 +23,7 @@ async fn create_link(service: &Service) -> Value {
     let domain = DomainId::parse(id).expect("an ID");
     let found = signpost_login::domains::sql::find_in_any_account(store, &domain).await.expect("a database");
     let domain = found.expect("a domain");
-    let link = open_by_hand(store, &domain, AccountErrand::AddKey(user), address, service.clock.now()).await;
+    let link = create_key_link(store, &domain, AccountSessionPurpose::AddKey(user), address, service.clock.now()).await;
     json!({ "page_url": link.expect("a link").page_url })
 }
 
@@ -46,7 +46,7 @@ async fn link_preview_does_not_claim_the_page() {
         }
     }
     // A bot with the whole link that does not accept HTML claims nothing either.
-    let asked = bot.goes_to(&path).await;
+    let asked = bot.visit(&path).await;
     for accept in ["*/*", "application/json", "text/html;q=0"] {
         let refused = post_claim(&mut bot, &asked, secret_of(&link), accept).await;
         assert!(refused.is(403, "claim-refused").headers.get(SET_COOKIE).is_none(), "{accept}");
@@ -60,18 +60,18 @@ async fn link_secret_claims_the_page_for_one_browser() {
     let link = create_link(&service).await;
     let (path, whole) = (page_path(&link), text(&link, "page_url"));
     let (mut person, mut thief) = (Browser::at(&service), Browser::at(&service));
-    let asked = thief.goes_to(&path).await;
+    let asked = thief.visit(&path).await;
     for wrong in ["", "x", &path, &"A".repeat(43)] {
         post_claim(&mut thief, &asked, wrong, HTML).await.is(403, "claim-refused");
     }
     // Without JavaScript the user pastes the whole link.
     let page = post_claim(&mut person, &asked, whole, HTML).await;
-    person.goes_on(page).await.is(200, "waiting");
-    person.goes_to(&path).await.is(200, "waiting");
+    person.follow_redirect(page).await.is(200, "waiting");
+    person.visit(&path).await.is(200, "waiting");
     post_claim(&mut thief, &asked, secret_of(&link), HTML).await.is(403, "other");
-    thief.goes_to(&path).await.is(403, "other");
+    thief.visit(&path).await.is(403, "other");
     let again = post_claim(&mut person, &asked, secret_of(&link), HTML).await;
-    person.goes_on(again).await.is(200, "waiting");
+    person.follow_redirect(again).await.is(200, "waiting");
 }
 
 #[tokio::test]
@@ -80,13 +80,13 @@ async fn link_without_a_secret_shows_instructions() {
     let service = Service::start().await;
     let link = create_link(&service).await;
     let mut person = Browser::at(&service);
-    let asked = person.goes_to(&page_path(&link)).await;
-    for told in ["Add a key to your account", "everything after the #", "<noscript>"] {
-        assert!(asked.is(200, "claim").html.contains(told), "{told}: {}", asked.html);
+    let asked = person.visit(&page_path(&link)).await;
+    for expected in ["Add a key to your account", "everything after the #", "<noscript>"] {
+        assert!(asked.is(200, "claim").html.contains(expected), "{expected}: {}", asked.html);
     }
     // If no secret is stored, no secret is accepted.
-    service.app.store.write([signpost_store::step(FORGET, Vec::new())]).await.expect("a database");
-    let old = person.goes_to(&page_path(&link)).await;
+    service.app.store.write([signpost_store::Statement::new(FORGET, Vec::new())]).await.expect("a database");
+    let old = person.visit(&page_path(&link)).await;
     let refused = post_claim(&mut person, old.is(200, "claim"), secret_of(&link), HTML).await;
     assert!(refused.is(403, "claim-refused").html.contains("ask for a new one"), "{}", refused.html);
 }

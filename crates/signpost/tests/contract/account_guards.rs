@@ -1,4 +1,4 @@
-//! Isolation of accounts: realms, browsers, forms, and the operator's return path.
+//! Isolation of accounts: tenants, browsers, forms, and the operator's return path.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
 use signpost_platform::clock::Clock;
 
-use crate::account::{account_of, answers, code_of, keys_on, logs_in, signed_in};
-use crate::harness::{Browser, Integrator, Phone, Program, Running, Service, embedded_database, http, text};
-use crate::page_flow::{SECRET, completes, hosts, registers_at};
+use crate::account::{account_of, answer_session, code_of, keys_on, log_in, signed_in};
+use crate::harness::{Browser, Integrator, Phone, Program, RunningProgram, Service, embedded_database, http, text};
+use crate::page_flow::{SECRET, complete_session, create_user_at, register_hosted_domain};
 
 /// Posts a form without a page.
 async fn post_form(browser: &mut Browser, path: &str, origin: Option<&str>, body: &str) -> u16 {
@@ -23,39 +23,39 @@ async fn post_form(browser: &mut Browser, path: &str, origin: Option<&str>, body
 async fn forms_reject_foreign_origins_and_tokens() {
     let service = Service::start().await;
     let (integrator, mut owner, account) = signed_in(&service).await;
-    let shown = owner.goes_to(&account).await;
+    let shown = owner.visit(&account).await;
     let key = keys_on(&shown).remove(0);
     let mut stranger = Browser::at(&service);
-    registers_at(&service, &integrator, "shop.test", &Phone::of(9, &service.clock)).await;
-    logs_in(&integrator, &mut stranger, &Phone::of(9, &service.clock), "shop.test").await;
-    let theirs = stranger.goes_to(&account).await;
-    let (ours, evil) = (owner.origin.clone(), "https://evil.test");
+    create_user_at(&service, &integrator, "shop.test", &Phone::of(9, &service.clock)).await;
+    log_in(&integrator, &mut stranger, &Phone::of(9, &service.clock), "shop.test").await;
+    let other = stranger.visit(&account).await;
+    let (own, evil) = (owner.origin.clone(), "https://evil.test");
     let forms = [format!("rename-{key}"), "add".to_owned(), "sign-out".to_owned(), "sign-out-everywhere".to_owned()];
     for form in forms {
         let (action, token) = shown.form(&form);
-        let foreign = theirs.form(if form.starts_with("rename") { "add" } else { &form }).1;
+        let foreign = other.form(if form.starts_with("rename") { "add" } else { &form }).1;
         let another = shown.form(if form == "add" { "sign-out" } else { "add" }).1;
         for (origin, cookie, token) in [
             (Some(evil), &owner.login_cookie, &*token),
             (Some("null"), &owner.login_cookie, &token),
             (None, &owner.login_cookie, &token),
-            (Some(&*ours), &owner.login_cookie, ""),
-            (Some(&*ours), &owner.login_cookie, &foreign),
-            (Some(&*ours), &owner.login_cookie, &another),
-            (Some(&*ours), &stranger.login_cookie, &token),
-            (Some(&*ours), &None, &token),
+            (Some(&*own), &owner.login_cookie, ""),
+            (Some(&*own), &owner.login_cookie, &foreign),
+            (Some(&*own), &owner.login_cookie, &another),
+            (Some(&*own), &stranger.login_cookie, &token),
+            (Some(&*own), &None, &token),
         ] {
             let mut browser = Browser { login_cookie: cookie.clone(), ..Browser::at(&service) };
             let body = format!("token={token}&credential={key}&name=Stolen");
             assert_eq!(post_form(&mut browser, &action, origin, &body).await, 403, "{form} {origin:?} {token}");
         }
     }
-    assert!(!owner.goes_to(&account).await.is(200, "account").html.contains("Stolen"));
+    assert!(!owner.visit(&account).await.is(200, "account").html.contains("Stolen"));
     // A user's own CSRF token does not grant access to another user's keys.
-    let (action, token) = theirs.form(&format!("rename-{}", keys_on(&theirs)[0]));
+    let (action, token) = other.form(&format!("rename-{}", keys_on(&other)[0]));
     let body = format!("token={token}&credential={key}&name=Stolen");
-    post_form(&mut stranger, &action, Some(&ours), &body).await;
-    assert!(!owner.goes_to(&account).await.html.contains("Stolen"));
+    post_form(&mut stranger, &action, Some(&own), &body).await;
+    assert!(!owner.visit(&account).await.html.contains("Stolen"));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn unknown_accounts_look_signed_out() {
     let (_, mut browser, account) = signed_in(&service).await;
     let mut stranger = Browser::at(&service);
     let unknown = format!("/account/dom_{}", "0".repeat(26));
-    let (there, nowhere) = (stranger.goes_to(&account).await, stranger.goes_to(&unknown).await);
+    let (there, nowhere) = (stranger.visit(&account).await, stranger.visit(&unknown).await);
     let plain = |html: &str, path: &str, token: &str| html.replace(path, "").replace(token, "");
     let token = |shown: &crate::harness::ShownPage| shown.form("login").1;
     assert_eq!(
@@ -72,9 +72,9 @@ async fn unknown_accounts_look_signed_out() {
         plain(&nowhere.is(200, "signed-out").html, &unknown, &token(&nowhere))
     );
     assert!(!there.html.contains("shop.test"));
-    browser.goes_to("/account/nonsense").await.is(200, "signed-out");
-    stranger.presses(&nowhere, "login", "").await.is(403, "no-login");
-    let gone = stranger.follows(&format!("{account}/return?session_id=sess_0&code=x")).await;
+    browser.visit("/account/nonsense").await.is(200, "signed-out");
+    stranger.submit(&nowhere, "login", "").await.is(403, "no-login");
+    let gone = stranger.follow(&format!("{account}/return?session_id=sess_0&code=x")).await;
     gone.is(200, "signed-out");
 }
 
@@ -90,42 +90,42 @@ async fn return_path_rejects_head() {
 async fn sign_in_is_valid_in_one_realm_only() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
-    let mut realms = Vec::new();
+    let mut tenants = Vec::new();
     for account in ["acme", "other"] {
         for environment in Environment::ALL {
             let integrator = service.integrator_of(account, environment).await;
             for name in ["shop.test", "bank.test"] {
-                let domain = hosts(&integrator, name).await;
-                registers_at(&service, &integrator, name, &service.phone()).await;
-                realms.push((integrator.clone(), name, account_of(&domain)));
+                let domain = register_hosted_domain(&integrator, name).await;
+                create_user_at(&service, &integrator, name, &service.phone()).await;
+                tenants.push((integrator.clone(), name, account_of(&domain)));
             }
         }
     }
-    assert_eq!(realms.len(), 8);
+    assert_eq!(tenants.len(), 8);
     let arrive = || Browser { origin: "https://login.test".to_owned(), ..Browser::at(&service) };
     let mut everywhere = arrive();
-    for (integrator, name, account) in &realms {
+    for (integrator, name, account) in &tenants {
         let mut browser = arrive();
-        logs_in(integrator, &mut browser, &service.phone(), name).await;
+        log_in(integrator, &mut browser, &service.phone(), name).await;
         let cookie = browser.login_cookie.clone().expect("a cookie");
         assert!(cookie.starts_with("__Host-signpost_login="), "{cookie}");
-        let own = browser.goes_to(account).await;
+        let own = browser.visit(account).await;
         assert_eq!(keys_on(own.is(200, "account")).len(), 1);
         let (_, token) = own.form("sign-out-everywhere");
-        for (_, _, foreign) in realms.iter().filter(|(_, _, other)| other != account) {
-            browser.goes_to(foreign).await.is(200, "signed-out");
+        for (_, _, foreign) in tenants.iter().filter(|(_, _, other)| other != account) {
+            browser.visit(foreign).await.is(200, "signed-out");
             let body = format!("token={token}");
             let path = format!("{foreign}/sign-out-everywhere");
             assert_eq!(post_form(&mut browser, &path, Some("https://login.test"), &body).await, 403);
         }
-        logs_in(integrator, &mut everywhere, &service.phone(), name).await;
+        log_in(integrator, &mut everywhere, &service.phone(), name).await;
     }
     // A key has eight accounts; signing out of the first does not affect the others.
-    let (_, _, first) = &realms[0];
-    let shown = everywhere.goes_to(first).await;
-    everywhere.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
-    for (number, (_, _, account)) in realms.iter().enumerate() {
-        everywhere.goes_to(account).await.is(200, if number == 0 { "signed-out" } else { "account" });
+    let (_, _, first) = &tenants[0];
+    let shown = everywhere.visit(first).await;
+    everywhere.submit(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    for (number, (_, _, account)) in tenants.iter().enumerate() {
+        everywhere.visit(account).await.is(200, if number == 0 { "signed-out" } else { "account" });
     }
 }
 
@@ -137,15 +137,15 @@ async fn cookie_is_limited_to_fifty_realms() {
     let mut accounts = Vec::new();
     for number in 0..51 {
         let name = format!("shop{number}.test");
-        let domain = hosts(&integrator, &name).await;
-        registers_at(&service, &integrator, &name, &service.phone()).await;
-        logs_in(&integrator, &mut browser, &service.phone(), &name).await;
-        service.passes(SignedDuration::from_secs(1));
+        let domain = register_hosted_domain(&integrator, &name).await;
+        create_user_at(&service, &integrator, &name, &service.phone()).await;
+        log_in(&integrator, &mut browser, &service.phone(), &name).await;
+        service.advance_clock(SignedDuration::from_secs(1));
         accounts.push(account_of(&domain));
     }
-    browser.goes_to(&accounts[0]).await.is(200, "signed-out");
+    browser.visit(&accounts[0]).await.is(200, "signed-out");
     for account in [&accounts[1], &accounts[50]] {
-        browser.goes_to(account).await.is(200, "account");
+        browser.visit(account).await.is(200, "account");
     }
 }
 
@@ -153,15 +153,15 @@ async fn cookie_is_limited_to_fifty_realms() {
 async fn logins_at_one_domain_do_not_evict_others() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
-    let bank = account_of(&hosts(&integrator, "bank.test").await);
-    registers_at(&service, &integrator, "bank.test", &service.phone()).await;
-    logs_in(&integrator, &mut browser, &service.phone(), "bank.test").await;
+    let bank = account_of(&register_hosted_domain(&integrator, "bank.test").await);
+    create_user_at(&service, &integrator, "bank.test", &service.phone()).await;
+    log_in(&integrator, &mut browser, &service.phone(), "bank.test").await;
     for _ in 0..51 {
-        service.passes(SignedDuration::from_secs(1));
-        answers(&integrator, &mut browser, &service.phone(), json!({ "domain": "shop.test" })).await;
+        service.advance_clock(SignedDuration::from_secs(1));
+        answer_session(&integrator, &mut browser, &service.phone(), json!({ "domain": "shop.test" })).await;
     }
     for account in [&bank, &account] {
-        browser.goes_to(account).await.is(200, "account");
+        browser.visit(account).await.is(200, "account");
     }
 }
 
@@ -171,10 +171,10 @@ async fn anonymous_account_requests_are_limited() {
     let mut stranger = Browser::at(&service);
     let mut seen = Vec::new();
     for _ in 0..25 {
-        seen.push(stranger.goes_to("/account/dom_0").await.status);
+        seen.push(stranger.visit("/account/dom_0").await.status);
     }
     assert_eq!(seen.iter().filter(|status| **status == 429).count(), 5, "{seen:?}");
-    let page = stranger.goes_to("/account/dom_0").await;
+    let page = stranger.visit("/account/dom_0").await;
     assert_eq!(page.status, 429);
     let (origin, mut opened) = (stranger.origin.clone(), Vec::new());
     for _ in 0..5 {
@@ -183,32 +183,32 @@ async fn anonymous_account_requests_are_limited() {
     assert_eq!(opened, [403, 403, 403, 429, 429]);
 }
 
-async fn serve(folder: &Path) -> Running {
+async fn serve(folder: &Path) -> RunningProgram {
     let folder = folder.to_owned();
-    tokio::task::spawn_blocking(move || Program::serves(&folder, &[("SIGNPOST_LOG", "error")])).await.expect("no panic")
+    tokio::task::spawn_blocking(move || Program::serve(&folder, &[("SIGNPOST_LOG", "error")])).await.expect("no panic")
 }
 
 /// Creates a browser for this server.
-pub(crate) fn arrives(server: &Running) -> Browser {
+pub(crate) fn new_browser(server: &RunningProgram) -> Browser {
     let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
     let origin = server.address("public_address");
     Browser { http: http(), base, origin, cookie: None, login_cookie: None, hint_cookie: None, setup_cookie: None }
 }
 
-pub(crate) async fn start_with_domain(folder: &Path) -> (Running, Integrator, Value, Phone) {
+pub(crate) async fn start_with_domain(folder: &Path) -> (RunningProgram, Integrator, Value, Phone) {
     embedded_database(&folder.join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "account", "--json"];
-    let key = Program::within(folder, &arguments).runs().await.json();
+    let key = Program::within(folder, &arguments).run_async().await.json();
     let server = serve(folder).await;
     let key = Some(text(&key, "key").to_owned());
     let integrator = Integrator { http: http(), api: server.address("sandbox"), key };
-    let domain = hosts(&integrator, "shop.test").await;
+    let domain = register_hosted_domain(&integrator, "shop.test").await;
     (server, integrator, domain, Phone::of(7, &Clock::System))
 }
 
 /// Creates an account on the login page; returns the session and the completion code.
 pub(crate) async fn create_account(integrator: &Integrator, browser: &mut Browser, phone: &Phone) -> (Value, String) {
-    let (session, done) = answers(integrator, browser, phone, json!({ "mode": "register" })).await;
+    let (session, done) = answer_session(integrator, browser, phone, json!({ "mode": "register" })).await;
     (session, code_of(&done))
 }
 
@@ -216,18 +216,18 @@ pub(crate) async fn create_account(integrator: &Integrator, browser: &mut Browse
 async fn pending_login_survives_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, integrator, domain, phone) = start_with_domain(folder.path()).await;
-    let mut browser = arrives(&server);
+    let mut browser = new_browser(&server);
     let (session, code) = create_account(&integrator, &mut browser, &phone).await;
     tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
     let server = serve(folder.path()).await;
     let integrator = Integrator { api: server.address("sandbox"), ..integrator };
     let mut browser =
-        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..arrives(&server) };
-    browser.goes_to(&account_of(&domain)).await.is(200, "signed-out");
-    completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
+        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..new_browser(&server) };
+    browser.visit(&account_of(&domain)).await.is(200, "signed-out");
+    complete_session(&integrator, &session, &code, Some(SECRET)).await.with(200);
     tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
     let server = serve(folder.path()).await;
     let mut browser =
-        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..arrives(&server) };
-    browser.goes_to(&account_of(&domain)).await.is(200, "account");
+        Browser { cookie: browser.cookie.clone(), login_cookie: browser.login_cookie.clone(), ..new_browser(&server) };
+    browser.visit(&account_of(&domain)).await.is(200, "account");
 }

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::LOCATION;
 
-use crate::account::{keys_on, logs_in, scans, signed_in};
+use crate::account::{keys_on, log_in, scan_and_answer, signed_in};
 use crate::account_keys::confirm_key;
 use crate::harness::{Browser, Phone, Service, ShownPage};
 
@@ -28,15 +28,15 @@ fn path_of(page: &ShownPage) -> String {
 async fn link_page_is_bound_to_its_browser() {
     let service = Service::start().await;
     let (_, mut attacker, account) = signed_in(&service).await;
-    let shown = attacker.goes_to(&account).await;
+    let shown = attacker.visit(&account).await;
     let mut stranger = Browser::at(&service);
-    let signed_out = stranger.goes_to(&account).await;
+    let signed_out = stranger.visit(&account).await;
     // A lured victim would add their key to the attacker's account.
     let mut victim = Browser::at(&service);
     for (browser, shown, button) in [(&mut attacker, &shown, "add"), (&mut stranger, &signed_out, "login")] {
         let page = press_without_redirect(browser, shown, button).await;
-        victim.goes_to(&page).await.is(403, "other");
-        browser.goes_to(&page).await.is(200, "waiting");
+        victim.visit(&page).await.is(403, "other");
+        browser.visit(&page).await.is(200, "waiting");
     }
 }
 
@@ -44,28 +44,28 @@ async fn link_page_is_bound_to_its_browser() {
 async fn link_page_expires_despite_renewals() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
-    let shown = browser.goes_to(&account).await;
-    let mut page = browser.presses(&shown, "add", "").await;
+    let shown = browser.visit(&account).await;
+    let mut page = browser.submit(&shown, "add", "").await;
     let path = path_of(&page);
     for _ in 0..28 {
-        service.passes(SignedDuration::from_mins(1));
-        page = browser.goes_to(&path).await;
+        service.advance_clock(SignedDuration::from_mins(1));
+        page = browser.visit(&path).await;
         if page.state() == "expired" {
-            page = browser.presses(&page, "renew", "").await;
+            page = browser.submit(&page, "renew", "").await;
         }
         page.is(200, "waiting");
     }
     // A declined answer does not extend the lifetime.
-    service.passes(SignedDuration::from_secs(110));
-    page = browser.goes_to(&path).await;
-    assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), &page).await, 200);
-    service.passes(SignedDuration::from_mins(1));
-    let asked = browser.goes_to(&path).await;
+    service.advance_clock(SignedDuration::from_secs(110));
+    page = browser.visit(&path).await;
+    assert_eq!(scan_and_answer(&integrator, &Phone::of(66, &service.clock), &page).await, 200);
+    service.advance_clock(SignedDuration::from_mins(1));
+    let asked = browser.visit(&path).await;
     let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
-    let declined = browser.presses(&asked, "confirm-link", &format!("&answer=no&key={key}")).await;
+    let declined = browser.submit(&asked, "confirm-link", &format!("&answer=no&key={key}")).await;
     declined.is(200, "expired");
     assert!(!declined.html.contains("id=\"renew\""), "{}", declined.html);
-    browser.goes_to(&path).await.is(200, "expired");
+    browser.visit(&path).await.is(200, "expired");
 }
 
 #[tokio::test]
@@ -73,28 +73,28 @@ async fn global_sign_out_closes_link_pages() {
     let service = Service::start().await;
     let (integrator, mut owner, account) = signed_in(&service).await;
     let mut thief = Browser::at(&service);
-    logs_in(&integrator, &mut thief, &service.phone(), "shop.test").await;
-    let stolen = thief.goes_to(&account).await;
-    let page = thief.presses(&stolen, "add", "").await;
-    let shown = owner.goes_to(&account).await;
-    owner.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
-    assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), &page).await, 404);
+    log_in(&integrator, &mut thief, &service.phone(), "shop.test").await;
+    let stolen = thief.visit(&account).await;
+    let page = thief.submit(&stolen, "add", "").await;
+    let shown = owner.visit(&account).await;
+    owner.submit(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    assert_eq!(scan_and_answer(&integrator, &Phone::of(66, &service.clock), &page).await, 404);
 }
 
 #[tokio::test]
 async fn outdated_tab_cannot_confirm_another_key() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
-    let shown = browser.goes_to(&account).await;
-    let page = browser.presses(&shown, "add", "").await;
-    assert_eq!(scans(&integrator, &Phone::of(8, &service.clock), &page).await, 200);
-    let old = browser.goes_to(&path_of(&page)).await;
+    let shown = browser.visit(&account).await;
+    let page = browser.submit(&shown, "add", "").await;
+    assert_eq!(scan_and_answer(&integrator, &Phone::of(8, &service.clock), &page).await, 200);
+    let old = browser.visit(&path_of(&page)).await;
     let key = old.is(200, "link").between("name=\"key\" value=\"", "\"").to_owned();
     // The key is declined in another tab, and an attacker answers the new code.
-    let renewed = browser.presses(&old, "confirm-link", &format!("&answer=no&key={key}")).await;
-    assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), renewed.is(200, "waiting")).await, 200);
+    let renewed = browser.submit(&old, "confirm-link", &format!("&answer=no&key={key}")).await;
+    assert_eq!(scan_and_answer(&integrator, &Phone::of(66, &service.clock), renewed.is(200, "waiting")).await, 200);
     for fields in [format!("&answer=yes&key={key}"), "&answer=yes".to_owned()] {
-        browser.presses(&old, "confirm-link", &fields).await.is(200, "link");
+        browser.submit(&old, "confirm-link", &fields).await.is(200, "link");
     }
     let added = confirm_key(&mut browser, &page).await;
     assert_eq!(keys_on(added.is(200, "account")).len(), 2);

@@ -30,7 +30,7 @@ const FAULTS: [(&str, u16, &str); 6] = [
     ("the signature is another's", 406, "invalid_signature"),
 ];
 
-/// Returns an answer with all faults of [`FAULTS`] from `first` on, except for those of the session.
+/// Returns an answer with all faults of [`FAULTS`] from `first` on, except for the session's faults.
 fn faulty(answer: &Value, first: usize) -> Value {
     let faults: [fn(&Value) -> Value; 6] = [
         Value::clone,
@@ -51,42 +51,42 @@ async fn first_fault_in_order_is_reported() {
     for (over, status, code) in
         [("expired", 410, "session_expired"), ("answered", 409, "session_already_authenticated")]
     {
-        let session = integrator.opens("shop.test").await;
+        let session = integrator.create_session("shop.test").await;
         if over == "answered" {
-            integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
+            integrator.authenticate(&session, &phone.answer(&session)).await.with(200);
         }
         // An answered session that is also expired is reported as answered.
-        service.passes(SignedDuration::from_secs(400));
-        let answer = phone.answers(&session);
-        for (first, (fault, mut expected, mut told)) in FAULTS.into_iter().enumerate().take(5) {
+        service.advance_clock(SignedDuration::from_secs(400));
+        let answer = phone.answer(&session);
+        for (first, (fault, mut expected, mut phrase)) in FAULTS.into_iter().enumerate().take(5) {
             let mut target = session.clone();
             if first == 0 {
                 target["id"] = json!(text(&session, "id").replace("sess_", "sess_x"));
             }
             if expected == 0 {
-                (expected, told) = (status, code);
+                (expected, phrase) = (status, code);
             }
-            let reply = integrator.hands_in(&target, &faulty(&answer, first)).await;
-            assert_eq!((reply.status, reply.code().as_str()), (expected, told), "{over}: {fault}: {}", reply.text);
+            let reply = integrator.authenticate(&target, &faulty(&answer, first)).await;
+            assert_eq!((reply.status, reply.code().as_str()), (expected, phrase), "{over}: {fault}: {}", reply.text);
         }
     }
-    let session = integrator.opens("shop.test").await;
-    let answer = phone.answers(&session);
-    integrator.hands_in(&session, &faulty(&answer, 5)).await.refused(406, "invalid_signature");
-    integrator.hands_in(&session, &answer).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    let answer = phone.answer(&session);
+    integrator.authenticate(&session, &faulty(&answer, 5)).await.assert_error(406, "invalid_signature");
+    integrator.authenticate(&session, &answer).await.with(200);
 }
 
 #[tokio::test]
 async fn answer_is_accepted_once() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
-    let first = integrator.hands_in(&session, &answer).await.with(200);
-    integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
-    let other = Phone::of(8, &service.clock).answers(&session);
-    integrator.hands_in(&session, &other).await.refused(409, "session_already_authenticated");
-    assert_eq!(integrator.sees(&session).await.with(200), first);
+    let session = integrator.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
+    let first = integrator.authenticate(&session, &answer).await.with(200);
+    integrator.authenticate(&session, &answer).await.assert_error(409, "session_already_authenticated");
+    let other = Phone::of(8, &service.clock).answer(&session);
+    integrator.authenticate(&session, &other).await.assert_error(409, "session_already_authenticated");
+    assert_eq!(integrator.get_session(&session).await.with(200), first);
     assert_eq!(service.outbox().await.len(), 1);
 }
 
@@ -94,15 +94,15 @@ async fn answer_is_accepted_once() {
 async fn invalid_answers_do_not_lock_a_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
+    let session = integrator.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
     for number in 0..20 {
         let wrong =
             with(&answer, &[("signature", json!(Wallet::from_bytes([9; 32]).unwrap().sign(&number.to_string())))]);
-        integrator.hands_in(&session, &wrong).await.refused(406, "invalid_signature");
+        integrator.authenticate(&session, &wrong).await.assert_error(406, "invalid_signature");
     }
     assert!(service.outbox().await.is_empty());
-    integrator.hands_in(&session, &answer).await.with(200);
+    integrator.authenticate(&session, &answer).await.with(200);
 }
 
 #[tokio::test]
@@ -127,14 +127,14 @@ async fn only_the_two_renderings_are_accepted() {
             short.replace("svc:", ""),
             sentence.replace(" at ", " at 0"),
         ] {
-            integrator.hands_in(&session, &phone.signs(&wrong)).await.refused(404, "challenge_not_found");
+            integrator.authenticate(&session, &phone.sign_text(&wrong)).await.assert_error(404, "challenge_not_found");
         }
         // The signature is for the sentence, but the answer contains the short form.
-        let mixed = with(&phone.signs(&sentence), &[("challenge", json!(short))]);
-        integrator.hands_in(&session, &mixed).await.refused(406, "invalid_signature");
-        integrator.hands_in(&session, &phone.signs(&short)).await.with(200);
+        let mixed = with(&phone.sign_text(&sentence), &[("challenge", json!(short))]);
+        integrator.authenticate(&session, &mixed).await.assert_error(406, "invalid_signature");
+        integrator.authenticate(&session, &phone.sign_text(&short)).await.with(200);
         let session = integrator.post("/sessions", &body).await.with(201);
-        integrator.hands_in(&session, &phone.signs(&renderings(&session).1)).await.with(200);
+        integrator.authenticate(&session, &phone.sign_text(&renderings(&session).1)).await.with(200);
     }
 }
 
@@ -148,10 +148,10 @@ fn renderings(session: &Value) -> (String, String) {
 async fn foreign_challenge_is_not_found() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    integrator.hands_in(&one, &service.phone().answers(&two)).await.refused(404, "challenge_not_found");
-    integrator.hands_in(&two, &service.phone().answers(&two)).await.with(200);
-    integrator.hands_in(&one, &service.phone().answers(&two)).await.refused(404, "challenge_not_found");
+    let (one, two) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
+    integrator.authenticate(&one, &service.phone().answer(&two)).await.assert_error(404, "challenge_not_found");
+    integrator.authenticate(&two, &service.phone().answer(&two)).await.with(200);
+    integrator.authenticate(&one, &service.phone().answer(&two)).await.assert_error(404, "challenge_not_found");
 }
 
 #[tokio::test]
@@ -171,12 +171,12 @@ async fn timestamp_tolerance_is_thirty_seconds() {
         (i64::MAX, 408),
         (i64::MIN, 408),
     ] {
-        let session = integrator.opens("shop.test").await;
-        let answer = with(&service.phone().answers(&session), &[("timestamp", json!(timestamp))]);
-        let reply = integrator.hands_in(&session, &answer).await;
+        let session = integrator.create_session("shop.test").await;
+        let answer = with(&service.phone().answer(&session), &[("timestamp", json!(timestamp))]);
+        let reply = integrator.authenticate(&session, &answer).await;
         assert_eq!(reply.status, status, "{timestamp}: {}", reply.text);
         if status == 408 {
-            reply.refused(408, "timestamp_out_of_range");
+            reply.assert_error(408, "timestamp_out_of_range");
         }
     }
 }
@@ -185,16 +185,22 @@ async fn timestamp_tolerance_is_thirty_seconds() {
 async fn missing_or_mistyped_field_is_named() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
+    let session = integrator.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
     for field in ["public_key", "signature", "challenge", "timestamp"] {
-        integrator.hands_in(&session, &without(&answer, field)).await.blames(field);
+        integrator.authenticate(&session, &without(&answer, field)).await.assert_invalid_field(field);
         for wrong in [json!(null), json!(true), json!([]), json!({}), json!(1.5)] {
-            integrator.hands_in(&session, &with(&answer, &[(field, wrong)])).await.blames(field);
+            integrator.authenticate(&session, &with(&answer, &[(field, wrong)])).await.assert_invalid_field(field);
         }
     }
-    integrator.hands_in(&session, &with(&answer, &[("timestamp", json!("1800000000"))])).await.blames("timestamp");
-    integrator.hands_in(&session, &with(&answer, &[("public_key", json!(2))])).await.blames("public_key");
+    integrator
+        .authenticate(&session, &with(&answer, &[("timestamp", json!("1800000000"))]))
+        .await
+        .assert_invalid_field("timestamp");
+    integrator
+        .authenticate(&session, &with(&answer, &[("public_key", json!(2))]))
+        .await
+        .assert_invalid_field("public_key");
     for (device, field) in [
         (json!("ios"), "device_info"),
         (json!([]), "device_info"),
@@ -202,10 +208,10 @@ async fn missing_or_mistyped_field_is_named() {
         (json!({ "version": {} }), "device_info.version"),
         (json!({ "device_id": true }), "device_info.device_id"),
     ] {
-        integrator.hands_in(&session, &with(&answer, &[("device_info", device)])).await.blames(field);
+        integrator.authenticate(&session, &with(&answer, &[("device_info", device)])).await.assert_invalid_field(field);
     }
-    integrator.hands_in(&session, &json!({})).await.blames("public_key");
-    integrator.hands_in(&session, &answer).await.with(200);
+    integrator.authenticate(&session, &json!({})).await.assert_invalid_field("public_key");
+    integrator.authenticate(&session, &answer).await.with(200);
 }
 
 #[tokio::test]
@@ -219,13 +225,13 @@ async fn unknown_fields_are_ignored() {
         (Some(json!({ "build": 7, "version": "2" })), json!({ "version": "2" })),
         (Some(json!({ "device_id": "D-1" })), json!({ "device_id": "D-1" })),
     ] {
-        let session = integrator.opens("shop.test").await;
-        let mut answer = without(&service.phone().answers(&session), "device_info");
+        let session = integrator.create_session("shop.test").await;
+        let mut answer = without(&service.phone().answer(&session), "device_info");
         answer["wallet"] = json!({ "name": "x", "deep": [1, { "a": null }] });
         if let Some(device) = device {
             answer["device_info"] = device;
         }
-        let seen = integrator.hands_in(&session, &answer).await.with(200);
+        let seen = integrator.authenticate(&session, &answer).await.with(200);
         assert_eq!(seen["user"]["device_info"], shown, "{answer}");
     }
 }

@@ -7,7 +7,7 @@ use reqwest::header::AUTHORIZATION;
 use serde_json::json;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, keys};
-use signpost_store::must;
+use signpost_store::Statement;
 
 use crate::harness::{Integrator, Service, is_written, send, text};
 
@@ -28,13 +28,13 @@ const ADDRESSES: &[(Method, &str)] = &[
 #[tokio::test]
 async fn authentication_precedes_body_checks() {
     let service = Service::start().await;
-    let nobody = service.integrator().await.with_key(None);
+    let unknown = service.integrator().await.with_key(None);
     for (method, path) in ADDRESSES {
         for body in ["{", "{}", "[]", "not JSON at all", &"x".repeat(70_000)] {
-            let request = nobody.request(method.clone(), path).body(body.to_owned());
-            send(request).await.refused(401, "invalid_api_key");
-            let request = nobody.request(method.clone(), path).header("content-type", "application/json");
-            send(request.body(body.to_owned())).await.refused(401, "invalid_api_key");
+            let request = unknown.request(method.clone(), path).body(body.to_owned());
+            send(request).await.assert_error(401, "invalid_api_key");
+            let request = unknown.request(method.clone(), path).header("content-type", "application/json");
+            send(request.body(body.to_owned())).await.assert_error(401, "invalid_api_key");
         }
     }
 }
@@ -47,12 +47,12 @@ async fn key_is_valid_in_its_environment_only() {
         let key = integrator.key.clone().expect("a key");
         integrator.get("/domains").await.with(200);
         let elsewhere = Integrator { api: format!("{}{}", service.app.base_url, other.path()), ..integrator.clone() };
-        elsewhere.get("/domains").await.refused(401, "invalid_api_key");
+        elsewhere.get("/domains").await.assert_error(401, "invalid_api_key");
         let last = if key.ends_with('a') { "b" } else { "a" };
         let altered = format!("{}{last}", &key[..key.len() - 1]);
         for wrong in ["", "x", &key[1..], &key[..key.len() - 1], &altered, &key.to_uppercase(), &format!("{key} {key}")]
         {
-            integrator.with_key(Some(wrong)).get("/domains").await.refused(401, "invalid_api_key");
+            integrator.with_key(Some(wrong)).get("/domains").await.assert_error(401, "invalid_api_key");
         }
     }
 }
@@ -62,7 +62,7 @@ async fn key_is_accepted_only_as_a_bearer_token() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let key = integrator.key.clone().expect("a key");
-    let nobody = integrator.with_key(None);
+    let unknown = integrator.with_key(None);
     for (header, status) in [
         (format!("Bearer {key}"), 200),
         (format!("bearer {key}"), 200),
@@ -73,11 +73,11 @@ async fn key_is_accepted_only_as_a_bearer_token() {
         ("Bearer".to_owned(), 401),
         ("Bearer ".to_owned(), 401),
     ] {
-        let request = nobody.request(Method::GET, "/domains").header(AUTHORIZATION, &header);
+        let request = unknown.request(Method::GET, "/domains").header(AUTHORIZATION, &header);
         assert_eq!(send(request).await.status, status, "{header}");
     }
     let query = format!("/domains?api_key={key}&access_token={key}");
-    nobody.get(&query).await.refused(401, "invalid_api_key");
+    unknown.get(&query).await.assert_error(401, "invalid_api_key");
 }
 
 #[tokio::test]
@@ -95,9 +95,9 @@ async fn revoked_key_expires_within_five_seconds() {
     integrator.get("/domains").await.with(200);
     let revoke = || keys::sql::revoke(&service.app.store, &Actor::Operator, &key, service.clock.now());
     assert!(is_written(revoke().await));
-    service.passes(SignedDuration::from_secs(5));
-    integrator.get("/domains").await.refused(401, "invalid_api_key");
-    integrator.post_raw("/sessions", "{").await.refused(401, "invalid_api_key");
+    service.advance_clock(SignedDuration::from_secs(5));
+    integrator.get("/domains").await.assert_error(401, "invalid_api_key");
+    integrator.post_raw("/sessions", "{").await.assert_error(401, "invalid_api_key");
     colleague.get("/domains").await.with(200);
     assert!(!is_written(revoke().await));
 }
@@ -107,10 +107,10 @@ async fn invalid_stored_key_is_an_internal_error() {
     let service = Service::start().await;
     let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
     let sql = "UPDATE api_keys SET created_at = $1 WHERE id = $2";
-    let change = [must(sql, vec![i64::MAX.into(), (&key).into()])];
+    let change = [Statement::expect_row(sql, vec![i64::MAX.into(), (&key).into()])];
     assert!(service.app.store.write(change).await.expect("a database").is_committed());
-    integrator.get("/domains").await.refused(500, "internal_error");
-    let error = keys::sql::list(&service.app.store).await.expect_err("no time is that late");
+    integrator.get("/domains").await.assert_error(500, "internal_error");
+    let error = keys::sql::list(&service.app.store).await.expect_err("an invalid time");
     assert!(format!("{error:#}").starts_with("api_keys.created_at: "), "{error:#}");
 }
 
@@ -118,24 +118,27 @@ async fn invalid_stored_key_is_an_internal_error() {
 async fn objects_of_other_accounts_are_not_found() {
     let service = Service::start().await;
     let owner = service.integrator().await;
-    let domain = owner.registers("shop.test").await;
-    let session = owner.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
+    let domain = owner.register_domain("shop.test").await;
+    let session = owner.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
     let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
     let live = service.integrator_of("acme", Environment::Live).await;
     for other in [&stranger, &live] {
-        other.sees(&session).await.refused(404, "session_not_found");
-        other.refreshes(&session).await.refused(404, "session_not_found");
-        other.hands_in(&session, &answer).await.refused(404, "session_not_found");
+        other.get_session(&session).await.assert_error(404, "session_not_found");
+        other.refresh(&session).await.assert_error(404, "session_not_found");
+        other.authenticate(&session, &answer).await.assert_error(404, "session_not_found");
         let path = format!("/domains/{}", text(&domain, "id"));
-        other.get(&path).await.refused(404, "domain_not_found");
-        other.patch(&path, &json!({ "webhook_url": "https://stranger.test/" })).await.refused(404, "domain_not_found");
-        other.post_nothing(&format!("{path}/verify")).await.refused(404, "domain_not_found");
+        other.get(&path).await.assert_error(404, "domain_not_found");
+        other
+            .patch(&path, &json!({ "webhook_url": "https://stranger.test/" }))
+            .await
+            .assert_error(404, "domain_not_found");
+        other.post_nothing(&format!("{path}/verify")).await.assert_error(404, "domain_not_found");
         assert_eq!(other.get("/domains").await.with(200), json!({ "domains": [] }));
-        other.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(422, "domain_not_registered");
+        other.post("/sessions", &json!({ "domain": "shop.test" })).await.assert_error(422, "domain_not_registered");
     }
-    assert_eq!(owner.sees(&session).await.with(200)["status"], "pending");
+    assert_eq!(owner.get_session(&session).await.with(200)["status"], "pending");
     let colleague = service.integrator().await;
-    colleague.hands_in(&session, &answer).await.with(200);
-    assert_eq!(owner.sees(&session).await.with(200)["status"], "authenticated");
+    colleague.authenticate(&session, &answer).await.with(200);
+    assert_eq!(owner.get_session(&session).await.with(200)["status"], "authenticated");
 }

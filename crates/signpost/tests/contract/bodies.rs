@@ -33,12 +33,12 @@ async fn body_requires_the_json_media_type() {
         let reply = send(request).await;
         assert_eq!(reply.status, status, "{content_type:?}: {}", reply.text);
         if status == 415 {
-            reply.refused(415, "unsupported_media_type");
+            reply.assert_error(415, "unsupported_media_type");
         }
     }
     for path in ["/verify", "/domains"] {
         let untyped = integrator.request(Method::POST, path).body("{}");
-        send(untyped).await.refused(415, "unsupported_media_type");
+        send(untyped).await.assert_error(415, "unsupported_media_type");
     }
 }
 
@@ -46,24 +46,24 @@ async fn body_requires_the_json_media_type() {
 async fn invalid_json_is_rejected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    let session = integrator.opens("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let session = format!("/sessions/{}", text(&session, "id"));
     let domain = format!("/domains/{}", text(&domain, "id"));
     for path in ["/sessions", "/verify", "/domains", &format!("{session}/authenticate")] {
         for body in ["", " ", "{", "{} x", "{'a':1}", "{\"a\":\"\u{1}\"}", "{\"a\":\"\\ud800\"}", "{\"a\":1,}", "NaN"] {
-            integrator.post_raw(path, body).await.refused(400, "invalid_json");
+            integrator.post_raw(path, body).await.assert_error(400, "invalid_json");
         }
         let bytes = integrator.request(Method::POST, path).header("content-type", "application/json");
-        send(bytes.body(b"{\"a\":\"\xff\"}".to_vec())).await.refused(400, "invalid_json");
+        send(bytes.body(b"{\"a\":\"\xff\"}".to_vec())).await.assert_error(400, "invalid_json");
         for body in ["[]", "null", "\"text\"", "1", "[{}]"] {
-            integrator.post_raw(path, body).await.blames("body");
+            integrator.post_raw(path, body).await.assert_invalid_field("body");
         }
     }
     for path in [format!("{session}/refresh"), format!("{domain}/verify")] {
-        integrator.post_raw(&path, "{").await.refused(400, "invalid_json");
-        integrator.post_raw(&path, r#"{"a":1}"#).await.blames("a");
-        integrator.post_raw(&path, "[]").await.blames("body");
+        integrator.post_raw(&path, "{").await.assert_error(400, "invalid_json");
+        integrator.post_raw(&path, r#"{"a":1}"#).await.assert_invalid_field("a");
+        integrator.post_raw(&path, "[]").await.assert_invalid_field("body");
     }
 }
 
@@ -72,17 +72,17 @@ async fn empty_body_needs_no_media_type() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    let session = integrator.opens("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let verify = format!("/domains/{}/verify", text(&domain, "id"));
     let refresh = format!("/sessions/{}/refresh", text(&session, "id"));
     for (path, expected) in [(&refresh, 200), (&verify, 422)] {
-        let said = |body: &str| integrator.request(Method::POST, path).body(body.to_owned());
+        let message = |body: &str| integrator.request(Method::POST, path).body(body.to_owned());
         assert_eq!(integrator.post_nothing(path).await.status, expected);
         assert_eq!(integrator.post_raw(path, "{}").await.status, expected);
         assert_eq!(integrator.post_raw(path, "").await.status, expected);
-        assert_eq!(send(said("")).await.status, expected);
-        assert_eq!(send(said("{}")).await.status, expected);
+        assert_eq!(send(message("")).await.status, expected);
+        assert_eq!(send(message("{}")).await.status, expected);
     }
 }
 
@@ -93,12 +93,12 @@ async fn body_is_limited_to_64_kib() {
     let body = json!({ "domain": "shop.test" }).to_string();
     let padded = |length: usize| format!("{body}{}", " ".repeat(length - body.len()));
     integrator.post_raw("/sessions", &padded(64 * 1024)).await.with(201);
-    let details = integrator.post_raw("/sessions", &padded(64 * 1024 + 1)).await.refused(413, "payload_too_large");
+    let details = integrator.post_raw("/sessions", &padded(64 * 1024 + 1)).await.assert_error(413, "payload_too_large");
     assert_eq!(details["limit"], 65_536);
-    let session = integrator.opens("shop.test").await;
-    let of_session = |deed: &str| format!("/sessions/{}/{deed}", text(&session, "id"));
+    let session = integrator.create_session("shop.test").await;
+    let of_session = |action: &str| format!("/sessions/{}/{action}", text(&session, "id"));
     for path in ["/verify", "/domains", &of_session("refresh"), &of_session("authenticate")] {
-        integrator.post_raw(path, &" ".repeat(64 * 1024 + 1)).await.refused(413, "payload_too_large");
+        integrator.post_raw(path, &" ".repeat(64 * 1024 + 1)).await.assert_error(413, "payload_too_large");
     }
 }
 
@@ -118,26 +118,26 @@ async fn nesting_is_limited_to_sixteen_levels() {
 async fn unknown_and_duplicate_fields_are_rejected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let verify = r#""public_key":"02","signature":"30","message":"m""#;
     let named = r#""domain":"two.test","webhook_url":"https://two.test/""#;
     for (path, fields) in [("/sessions", r#""domain":"shop.test""#), ("/verify", verify), ("/domains", named)] {
-        integrator.post_raw(path, &format!(r#"{{{fields},"extra":1}}"#)).await.blames("extra");
+        integrator.post_raw(path, &format!(r#"{{{fields},"extra":1}}"#)).await.assert_invalid_field("extra");
         let doubled = integrator.post_raw(path, &format!("{{{fields},{fields}}}")).await;
-        let details = doubled.refused(400, "invalid_request");
-        assert!(details["reason"].as_str().unwrap().contains("twice"), "{details}");
+        let details = doubled.assert_error(400, "invalid_request");
+        assert!(details["reason"].as_str().unwrap().contains("duplicated"), "{details}");
         let escaped = fields.replace("\"domain\"", "\"d\\u006fmain\"").replace("\"message\"", "\"m\\u0065ssage\"");
-        integrator.post_raw(path, &format!("{{{fields},{escaped}}}")).await.refused(400, "invalid_request");
+        integrator.post_raw(path, &format!("{{{fields},{escaped}}}")).await.assert_error(400, "invalid_request");
     }
     for inside in [r#"{"return_url":"/a","return_url":"/b"}"#, r#"{"custom_data":[{"x":{"y":1,"\u0079":1}}]}"#] {
         let body = format!(r#"{{"domain":"shop.test","metadata":{inside}}}"#);
-        let details = integrator.post_raw("/sessions", &body).await.refused(400, "invalid_request");
-        assert!(details["reason"].as_str().unwrap().contains("twice"), "{details}");
+        let details = integrator.post_raw("/sessions", &body).await.assert_error(400, "invalid_request");
+        assert!(details["reason"].as_str().unwrap().contains("duplicated"), "{details}");
     }
     let path = format!("/domains/{}", text(&domain, "id"));
     for body in [json!({ "extra": 1 }), json!({ "domain": "two.test" }), json!({ "verified": true })] {
         let field = body.as_object().unwrap().keys().next().unwrap().clone();
-        integrator.patch(&path, &body).await.blames(&field);
+        integrator.patch(&path, &body).await.assert_invalid_field(&field);
     }
 }
 
@@ -157,7 +157,7 @@ async fn missing_or_mistyped_field_is_named() {
         for field in required {
             let mut without = body.clone();
             without.as_object_mut().unwrap().remove(*field);
-            integrator.post(path, &without).await.blames(field);
+            integrator.post(path, &without).await.assert_invalid_field(field);
         }
         for field in body.as_object().unwrap().keys() {
             reject_wrong_types(&integrator, path, &body, field).await;
@@ -173,6 +173,6 @@ async fn reject_wrong_types(integrator: &Integrator, path: &str, body: &Value, f
         }
         let mut changed = body.clone();
         changed[field] = wrong;
-        integrator.post(path, &changed).await.blames(field);
+        integrator.post(path, &changed).await.assert_invalid_field(field);
     }
 }

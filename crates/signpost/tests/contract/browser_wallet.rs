@@ -3,13 +3,13 @@
 use reqwest::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HOST, ORIGIN};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use signpost_auth::{QrData, Through};
+use signpost_auth::{HostBoundChallenge, QrData};
 use signpost_platform::accounts::Environment;
 
 use crate::harness::{Browser, Integrator, Phone, Reply, Service, ShownPage, scan, send, text};
-use crate::page_flow::{hosts, opens, shop};
+use crate::page_flow::{create_session, register_hosted_domain, shop};
 
-const OWN: &str = "https://wallet.test";
+const WALLET_ORIGIN: &str = "https://wallet.test";
 
 async fn get(service: &Service, host: Option<&str>, path: &str) -> Reply {
     let request = service.visitor().request(Method::GET, path);
@@ -44,15 +44,15 @@ async fn post_answer(
     headers: &[(&str, &str)],
 ) -> Reply {
     let code: QrData = scan(shown);
-    let signed = Through::new(code.challenge().clone(), code.webhook(), number).to_string();
+    let signed = HostBoundChallenge::new(code.challenge().clone(), code.webhook(), number).to_string();
     let request = wallet_request(service, Method::POST, shown, "", headers).header(CONTENT_TYPE, "application/json");
-    send(request.body(phone.signs(&signed).to_string())).await
+    send(request.body(phone.sign_text(&signed).to_string())).await
 }
 
 async fn open_page(service: &Service, integrator: &Integrator, with: Value) -> (Browser, Value, ShownPage) {
-    let session = opens(integrator, with).await;
+    let session = create_session(integrator, with).await;
     let mut browser = Browser::at(service);
-    let shown = browser.opens(&session).await;
+    let shown = browser.open(&session).await;
     (browser, session, shown)
 }
 
@@ -120,7 +120,7 @@ async fn wallet_size_is_limited() {
         decoder += if path.contains("/qr/") { size } else { 0 };
     }
     assert!(all <= 90_000, "{all} bytes");
-    assert!(decoder > 0 && all - decoder < 56_000, "{} bytes before anybody scans", all - decoder);
+    assert!(decoder > 0 && all - decoder < 56_000, "{} bytes before a scan", all - decoder);
 }
 
 #[tokio::test]
@@ -131,9 +131,9 @@ async fn same_browser_needs_no_confirmation_number() {
     let (browser, session, shown) = open_page(&service, &integrator, json!({ "mode": "register" })).await;
     let code = shown.code();
     let own = own_headers(&browser, &origin);
-    let said = context(&service, &code, &own).await;
+    let message = context(&service, &code, &own).await;
     assert_eq!(
-        (&said["number"], &said["verified"], &said["domain"]),
+        (&message["number"], &message["verified"], &message["domain"]),
         (&json!(false), &json!(false), &json!("shop.test"))
     );
     let number = code["confirm_code"].as_str().expect("a number");
@@ -182,12 +182,12 @@ async fn login_method_follows_the_request_origin() {
         (&[("origin", &origin)], "browser"),
         (&[("origin", &origin), ("origin", &origin)], "scan"),
     ];
-    for (somebody, (headers, method)) in (1..).zip(cases) {
+    for (number, (headers, method)) in (1..).zip(cases) {
         let body = json!({ "domain": "shop.test", "mode": "register", "confirm": "code" });
         let session = integrator.post("/sessions", body).await.with(201);
-        let phone = Phone::of(somebody, &service.clock);
+        let phone = Phone::of(number, &service.clock);
         post_answer(&service, &phone, &session, session["confirm_code"].as_str(), headers).await.with(200);
-        assert_eq!(integrator.sees(&session).await.with(200)["method"], method, "{headers:?}");
+        assert_eq!(integrator.get_session(&session).await.with(200)["method"], method, "{headers:?}");
     }
 }
 
@@ -195,7 +195,7 @@ async fn login_method_follows_the_request_origin() {
 async fn domain_without_the_method_rejects_it() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let domain = hosts(&integrator, "scan.test").await;
+    let domain = register_hosted_domain(&integrator, "scan.test").await;
     integrator.patch(&format!("/domains/{}", text(&domain, "id")), &json!({ "methods": ["scan"] })).await.with(200);
     let origin = service.app.origin.as_str().to_owned();
     let (browser, _, shown) = open_page(&service, &integrator, json!({ "domain": "scan.test" })).await;
@@ -217,17 +217,17 @@ async fn disabled_wallet_is_not_served() {
     let (_, _, shown) = open_page(&service, &integrator, json!({})).await;
     assert!(!shown.html.contains("signpost-wallet"));
     let headers = [("origin", service.app.origin.as_str())];
-    let said = post_answer(&service, &service.phone(), &shown.code(), None, &headers).await;
-    assert_eq!(said.with(406)["details"]["reason"], "confirm_code", "no wallet page is there to be meant");
-    let alone = hosts(&integrator, "alone.test").await;
+    let message = post_answer(&service, &service.phone(), &shown.code(), None, &headers).await;
+    assert_eq!(message.with(406)["details"]["reason"], "confirm_code", "no wallet page is there to be meant");
+    let alone = register_hosted_domain(&integrator, "alone.test").await;
     integrator.patch(&format!("/domains/{}", text(&alone, "id")), &json!({ "methods": ["browser"] })).await.with(200);
     let body = crate::page_flow::request(&json!({ "domain": "alone.test" }));
-    integrator.post("/sessions", body).await.refused(422, "no_login_method");
+    integrator.post("/sessions", body).await.assert_error(422, "no_login_method");
 }
 
 #[tokio::test]
 async fn wallet_host_serves_only_the_wallet() {
-    let service = Service::with(&[("wallet", OWN)]).await;
+    let service = Service::with(&[("wallet", WALLET_ORIGIN)]).await;
     let host = Some("wallet.test");
     let page = get(&service, host, "/wallet").await;
     assert_eq!(page.status, 200);
@@ -262,20 +262,24 @@ async fn wallet_host_serves_only_the_wallet() {
 
 #[tokio::test]
 async fn cors_allows_only_the_wallet_origin() {
-    let service = Service::with(&[("wallet", OWN)]).await;
+    let service = Service::with(&[("wallet", WALLET_ORIGIN)]).await;
     let integrator = shop(&service).await;
     let (browser, _, shown) = open_page(&service, &integrator, json!({ "mode": "register" })).await;
     let code = shown.code();
-    assert!(shown.html.contains(&format!("rel=\"signpost-wallet\" href=\"{OWN}/wallet#svc://")), "{}", shown.html);
+    assert!(
+        shown.html.contains(&format!("rel=\"signpost-wallet\" href=\"{WALLET_ORIGIN}/wallet#svc://")),
+        "{}",
+        shown.html
+    );
     let raw = async |method, origin: &str| {
         let request =
             wallet_request(&service, method, &code, "", &[("origin", origin)]).send().await.expect("an answer");
         (request.status().as_u16(), request.headers().clone())
     };
-    let (status, headers) = raw(Method::OPTIONS, OWN).await;
+    let (status, headers) = raw(Method::OPTIONS, WALLET_ORIGIN).await;
     assert_eq!(
         (status, &headers[ACCESS_CONTROL_ALLOW_ORIGIN], &headers["vary"]),
-        (204, &OWN.parse().expect("a value"), &"origin".parse().expect("a value"))
+        (204, &WALLET_ORIGIN.parse().expect("a value"), &"origin".parse().expect("a value"))
     );
     assert!(!headers.contains_key("access-control-allow-credentials"));
     for origin in
@@ -284,29 +288,31 @@ async fn cors_allows_only_the_wallet_origin() {
         let (status, headers) = raw(Method::OPTIONS, origin).await;
         assert!(status == 405 && !headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN), "{origin}");
     }
-    // Wallet requests have no cookie; the server ignores one.
+    // Wallet requests have no cookie; the server ignores cookies.
     let cookie = browser.cookie.as_deref().expect("a cookie");
     let webhook = scan(&code).webhook().clone();
     let query = format!("?challenge={}", scan(&code).challenge());
-    let request = wallet_request(&service, Method::GET, &code, &query, &[("origin", OWN), ("cookie", cookie)]);
-    let said = request.send().await.expect("an answer");
-    assert_eq!(said.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], OWN);
-    let said: Value = serde_json::from_str(&said.text().await.expect("a text")).expect("JSON");
-    assert_eq!(said["number"], true);
-    let signed = Through::new(scan(&code).challenge().clone(), &webhook, code["confirm_code"].as_str()).to_string();
-    let answer = service.phone().signs(&signed).to_string();
+    let request =
+        wallet_request(&service, Method::GET, &code, &query, &[("origin", WALLET_ORIGIN), ("cookie", cookie)]);
+    let message = request.send().await.expect("an answer");
+    assert_eq!(message.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], WALLET_ORIGIN);
+    let message: Value = serde_json::from_str(&message.text().await.expect("a text")).expect("JSON");
+    assert_eq!(message["number"], true);
+    let signed =
+        HostBoundChallenge::new(scan(&code).challenge().clone(), &webhook, code["confirm_code"].as_str()).to_string();
+    let answer = service.phone().sign_text(&signed).to_string();
     let request = service.visitor().request(Method::POST, webhook.path()).header(CONTENT_TYPE, "application/json");
-    let answered = request.header(ORIGIN, OWN).body(answer).send().await.expect("an answer");
+    let answered = request.header(ORIGIN, WALLET_ORIGIN).body(answer).send().await.expect("an answer");
     assert_eq!(
         (answered.status().as_u16(), &answered.headers()[ACCESS_CONTROL_ALLOW_ORIGIN]),
-        (200, &OWN.parse().expect("a value"))
+        (200, &WALLET_ORIGIN.parse().expect("a value"))
     );
 }
 
 #[tokio::test]
 async fn live_wallet_requires_a_separate_host() {
     let login = "https://login.test";
-    for (wallet, is_offered) in [("on", false), (OWN, true)] {
+    for (wallet, is_offered) in [("on", false), (WALLET_ORIGIN, true)] {
         let service = Service::with(&[("public_url", login), ("wallet", wallet)]).await;
         assert_eq!(service.app.login.wallet_url(Environment::Live).is_some(), is_offered, "{wallet}");
         assert!(service.app.login.wallet_url(Environment::Sandbox).is_some());

@@ -31,7 +31,7 @@ async fn start_page_requires_a_browser() {
         assert_eq!(page.text.contains("/mcp</code>"), locator, "{services}: {}", page.text);
         let address = &service.app.public_address;
         assert!(page.text.contains(address.trim_start_matches("http://")), "{}", page.text);
-        visitor.get("/").await.refused(404, "not_found");
+        visitor.get("/").await.assert_error(404, "not_found");
         assert_eq!(visitor.get("/").await.header("vary"), Some("accept"));
     }
 }
@@ -113,7 +113,7 @@ async fn assets_are_cached_as_immutable() {
     assert_eq!(compressed.headers()["content-encoding"], "gzip");
     assert!(compressed.bytes().await.expect("a body").len() * 3 < plain.text.len());
     let other = path.replace(|letter: char| letter.is_ascii_digit(), "0");
-    visitor.get(&other).await.refused(404, "not_found");
+    visitor.get(&other).await.assert_error(404, "not_found");
 }
 
 #[tokio::test]

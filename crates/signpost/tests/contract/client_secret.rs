@@ -27,22 +27,22 @@ async fn page_reads_only_the_status() {
     assert_eq!(reply.header("access-control-allow-origin"), Some(PAGE));
     assert_eq!(reply.header("vary"), Some("Origin"));
     assert_eq!(members(&reply.with(200)), ["id", "status", "expires_at"].into());
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    let told = read_as_page(&integrator, &session, secret, PAGE).await.with(200);
-    assert_eq!(members(&told), ["id", "status", "authenticated_at"].into());
-    assert_eq!(told["status"], "authenticated");
-    service.passes(SignedDuration::from_secs(299));
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    let response = read_as_page(&integrator, &session, secret, PAGE).await.with(200);
+    assert_eq!(members(&response), ["id", "status", "authenticated_at"].into());
+    assert_eq!(response["status"], "authenticated");
+    service.advance_clock(SignedDuration::from_secs(299));
     read_as_page(&integrator, &session, secret, PAGE).await.with(200);
-    service.passes(SignedDuration::from_secs(1));
-    read_as_page(&integrator, &session, secret, PAGE).await.refused(401, "invalid_api_key");
-    integrator.sees(&session).await.with(200);
+    service.advance_clock(SignedDuration::from_secs(1));
+    read_as_page(&integrator, &session, secret, PAGE).await.assert_error(401, "invalid_api_key");
+    integrator.get_session(&session).await.with(200);
 }
 
 #[tokio::test]
 async fn cors_rejects_other_sites() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let secret = text(&session, "client_secret");
     for origin in ["https://evil.test", "http://shop.test", "null", "https://shop.test.evil.test"] {
         let reply = read_as_page(&integrator, &session, secret, origin).await;
@@ -65,7 +65,7 @@ async fn cors_rejects_other_sites() {
 async fn cors_does_not_allow_api_keys() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/sessions/{}", text(&session, "id"));
     let reply = send(integrator.request(Method::GET, &path).header("origin", PAGE)).await;
     assert_eq!((reply.status, reply.header("access-control-allow-origin")), (200, None));
@@ -77,23 +77,23 @@ async fn cors_does_not_allow_api_keys() {
 async fn client_secret_reads_only_its_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let (session, other) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
     let secret = text(&session, "client_secret");
     assert_ne!(secret, text(&other, "client_secret"));
     let page = integrator.with_key(Some(secret));
-    page.sees(&other).await.refused(401, "invalid_api_key");
-    page.cancels(&session).await.refused(401, "invalid_api_key");
-    page.refreshes(&session).await.refused(401, "invalid_api_key");
-    page.hands_in(&session, &service.phone().answers(&session)).await.refused(401, "invalid_api_key");
-    page.get("/domains").await.refused(401, "invalid_api_key");
-    page.get("/sessions").await.refused(401, "invalid_api_key");
-    page.get(&format!("/sessions/{}/qr.svg", text(&session, "id"))).await.refused(401, "invalid_api_key");
+    page.get_session(&other).await.assert_error(401, "invalid_api_key");
+    page.cancel(&session).await.assert_error(401, "invalid_api_key");
+    page.refresh(&session).await.assert_error(401, "invalid_api_key");
+    page.authenticate(&session, &service.phone().answer(&session)).await.assert_error(401, "invalid_api_key");
+    page.get("/domains").await.assert_error(401, "invalid_api_key");
+    page.get("/sessions").await.assert_error(401, "invalid_api_key");
+    page.get(&format!("/sessions/{}/qr.svg", text(&session, "id"))).await.assert_error(401, "invalid_api_key");
     let wrong = format!("{}A", &secret[..secret.len() - 1]);
     let wrong = if wrong == secret { format!("{}B", &secret[..secret.len() - 1]) } else { wrong };
-    integrator.with_key(Some(&wrong)).sees(&session).await.refused(401, "invalid_api_key");
-    page.sees(&session).await.with(200);
-    integrator.cancels(&session).await;
-    page.sees(&session).await.refused(410, "session_cancelled");
+    integrator.with_key(Some(&wrong)).get_session(&session).await.assert_error(401, "invalid_api_key");
+    page.get_session(&session).await.with(200);
+    integrator.cancel(&session).await;
+    page.get_session(&session).await.assert_error(410, "session_cancelled");
 }
 
 #[tokio::test]
@@ -101,29 +101,29 @@ async fn secret_survives_refresh_and_repetition() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test" });
-    let first = integrator.creates_once("one", &body).await.with(201);
-    let again = integrator.creates_once("one", &body).await.with(201);
+    let first = integrator.create_idempotently("one", &body).await.with(201);
+    let again = integrator.create_idempotently("one", &body).await.with(201);
     assert_eq!(first, again);
-    integrator.refreshes(&first).await.with(200);
-    integrator.with_key(Some(text(&first, "client_secret"))).sees(&first).await.with(200);
+    integrator.refresh(&first).await.with(200);
+    integrator.with_key(Some(text(&first, "client_secret"))).get_session(&first).await.with(200);
     // The secret is not stored in the database.
     let kept = service.app.store.read("SELECT reply FROM idempotency_keys", Vec::new()).await.expect("a database");
     assert!(!kept[0].text(0).expect("a reply").contains(text(&first, "client_secret")));
     // Another key of the account gets the session without the secret, which it could not use.
     let colleague = service.integrator().await;
-    let theirs = colleague.creates_once("one", &body).await.with(201);
-    assert_eq!((&theirs["id"], theirs.get("client_secret")), (&first["id"], None));
+    let other = colleague.create_idempotently("one", &body).await.with(201);
+    assert_eq!((&other["id"], other.get("client_secret")), (&first["id"], None));
 }
 
 #[tokio::test]
 async fn client_secret_reads_have_their_own_limit() {
     let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
     let integrator = service.shop().await;
-    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let (session, other) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
     let page = integrator.with_key(Some(text(&session, "client_secret")));
-    page.sees(&session).await.with(200);
-    page.sees(&session).await.with(200);
-    page.sees(&session).await.refused(429, "rate_limited");
-    integrator.with_key(Some(text(&other, "client_secret"))).sees(&other).await.with(200);
-    integrator.sees(&session).await.with(200);
+    page.get_session(&session).await.with(200);
+    page.get_session(&session).await.with(200);
+    page.get_session(&session).await.assert_error(429, "rate_limited");
+    integrator.with_key(Some(text(&other, "client_secret"))).get_session(&other).await.with(200);
+    integrator.get_session(&session).await.with(200);
 }

@@ -9,9 +9,9 @@ use signpost_openid::ids::ClientId;
 use signpost_openid::jobs;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{self, AuditEntry};
-use signpost_store::{must, params};
+use signpost_store::{Statement, params};
 
-use crate::harness::{DEAD, Integrator, Reply, Service, send, text};
+use crate::harness::{Integrator, Reply, Service, UNREACHABLE_URL, send, text};
 use crate::hosted::shop;
 
 const WIKI: &str = "https://wiki.test/callback";
@@ -25,12 +25,12 @@ pub(crate) async fn create(integrator: &Integrator, domain: &Value) -> Value {
     integrator.post(&path(domain), json!({ "redirect_uris": [WIKI] })).await.with(201)
 }
 
-/// Adds clients to a domain up to the limit less `but`.
-pub(crate) async fn fills(service: &Service, domain: &Value, but: i64) {
+/// Adds clients to a domain until only `but` more are allowed.
+pub(crate) async fn fill_clients(service: &Service, domain: &Value, but: i64) {
     const FILL: &str = "
         WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1000 - $2)
         INSERT INTO openid_clients (id, domain_id, settings, created_at) SELECT 'cli_' || number, $1, '', 0 FROM numbers";
-    let filled = service.app.store.write([must(FILL, params![text(domain, "id"), but])]).await;
+    let filled = service.app.store.write([Statement::expect_row(FILL, params![text(domain, "id"), but])]).await;
     assert!(filled.expect("a database").is_committed());
 }
 
@@ -78,9 +78,9 @@ async fn client_secret_is_returned_once() {
         assert_eq!((entry.account.as_str(), entry.environment), ("acme", Some(environment)));
         assert!(!entry.details.to_string().contains("sgp_cs_"), "{}", entry.details);
         assert_eq!(delete(&integrator, &one).await.status, 204);
-        delete(&integrator, &one).await.refused(404, "client_not_found");
-        integrator.get(&one).await.refused(404, "client_not_found");
-        let forget = must("DELETE FROM audit WHERE action = 'client.created'", Vec::new());
+        delete(&integrator, &one).await.assert_error(404, "client_not_found");
+        integrator.get(&one).await.assert_error(404, "client_not_found");
+        let forget = Statement::expect_row("DELETE FROM audit WHERE action = 'client.created'", Vec::new());
         assert!(service.app.store.write([forget]).await.expect("a database").is_committed());
     }
     assert_eq!(audit_entries(&service, "client.deleted").await.len(), 2);
@@ -90,7 +90,7 @@ async fn client_secret_is_returned_once() {
 async fn patch_changes_only_the_given_settings() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let mut settings = json!({
         "name": " Ann's\u{202e} app", "public": true, "redirect_uris": ["com.example.app:/cb", "http://127.0.0.1/cb"],
         "post_logout_uris": ["com.example.app:/out"], "alg": "ES256", "email": "none", "pkce": true, "trusted": true,
@@ -134,7 +134,7 @@ async fn patch_changes_only_the_given_settings() {
 async fn invalid_settings_change_nothing() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let many: Vec<_> = (0..21).map(|number| format!("https://a.test/{number}")).collect();
@@ -165,19 +165,19 @@ async fn invalid_settings_change_nothing() {
         ("token_endpoint_auth_method", json!("none")),
         ("token_endpoint_auth_method", json!(["any"])),
     ] {
-        integrator.patch(&one, &json!({ field: value })).await.blames(field);
+        integrator.patch(&one, &json!({ field: value })).await.assert_invalid_field(field);
         let mut body = json!({ "redirect_uris": [WIKI] });
         body[field] = value;
-        integrator.post(&path(&domain), &body).await.blames(field);
+        integrator.post(&path(&domain), &body).await.assert_invalid_field(field);
     }
-    integrator.post(&path(&domain), json!({})).await.blames("redirect_uris");
-    integrator.patch(&one, &json!({ "public": true })).await.blames("public");
+    integrator.post(&path(&domain), json!({})).await.assert_invalid_field("redirect_uris");
+    integrator.patch(&one, &json!({ "public": true })).await.assert_invalid_field("public");
     let unsafe_one = json!({ "redirect_uris": [WIKI], "public": true, "pkce": false });
-    integrator.post(&path(&domain), &unsafe_one).await.blames("pkce");
+    integrator.post(&path(&domain), &unsafe_one).await.assert_invalid_field("pkce");
     let without_secret = json!({ "redirect_uris": [WIKI], "public": true, "token_endpoint_auth_method": "any" });
-    integrator.post(&path(&domain), &without_secret).await.blames("token_endpoint_auth_method");
-    integrator.post(&format!("{one}/rotate"), json!({ "now": "yes" })).await.blames("now");
-    integrator.post(&format!("{one}/rotate"), json!({ "grace": 1 })).await.blames("grace");
+    integrator.post(&path(&domain), &without_secret).await.assert_invalid_field("token_endpoint_auth_method");
+    integrator.post(&format!("{one}/rotate"), json!({ "now": "yes" })).await.assert_invalid_field("now");
+    integrator.post(&format!("{one}/rotate"), json!({ "grace": 1 })).await.assert_invalid_field("grace");
     let seen = integrator.get(&path(&domain)).await.with(200);
     assert_eq!(seen["clients"].as_array().map(Vec::len), Some(1));
     assert!(stored(&service, &created).await.accepts_secret(text(&created, "client_secret"), service.clock.now()));
@@ -190,13 +190,13 @@ async fn invalid_settings_change_nothing() {
 async fn clients_require_a_hosted_domain() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let verified = json!({ "redirect_uris": [WIKI], "email": "verified" });
-    integrator.post(&path(&domain), &verified).await.refused(422, "domain_not_verified");
-    integrator.patch(&one, &verified).await.refused(422, "domain_not_verified");
-    let prove = must("UPDATE domains SET verified_at = 1 WHERE id = $1", params![text(&domain, "id")]);
+    integrator.post(&path(&domain), &verified).await.assert_error(422, "domain_not_verified");
+    integrator.patch(&one, &verified).await.assert_error(422, "domain_not_verified");
+    let prove = Statement::expect_row("UPDATE domains SET verified_at = 1 WHERE id = $1", params![text(&domain, "id")]);
     assert!(service.app.store.write([prove]).await.expect("a database").is_committed());
     assert_eq!(integrator.post(&path(&domain), &verified).await.with(201)["email"], "verified");
     assert_eq!(integrator.patch(&one, &verified).await.with(200)["email"], "verified");
@@ -204,9 +204,9 @@ async fn clients_require_a_hosted_domain() {
     let handler = json!({ "handler": "direct" });
     integrator.patch(&format!("/domains/{}", text(&domain, "id")), &handler).await.with(200);
     let new = json!({ "redirect_uris": [WIKI] });
-    integrator.post(&path(&domain), &new).await.refused(422, "domain_not_hosted");
-    integrator.patch(&one, &json!({ "name": "Wiki" })).await.refused(422, "domain_not_hosted");
-    integrator.post_nothing(&format!("{one}/rotate")).await.refused(422, "domain_not_hosted");
+    integrator.post(&path(&domain), &new).await.assert_error(422, "domain_not_hosted");
+    integrator.patch(&one, &json!({ "name": "Wiki" })).await.assert_error(422, "domain_not_hosted");
+    integrator.post_nothing(&format!("{one}/rotate")).await.assert_error(422, "domain_not_hosted");
     // Existing clients can still be read and deleted.
     integrator.get(&one).await.with(200);
     assert_eq!(delete(&integrator, &one).await.status, 204);
@@ -217,31 +217,31 @@ async fn clients_of_other_accounts_are_not_found() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let own = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
     let live = service.integrator_of("acme", Environment::Live).await;
-    let (rivals, lives) = (shop(&rival, DEAD).await, shop(&live, DEAD).await);
-    let theirs = |domain: &Value| format!("{}/{}", path(domain), text(&created, "client_id"));
+    let (rivals, lives) = (shop(&rival, UNREACHABLE_URL).await, shop(&live, UNREACHABLE_URL).await);
+    let other = |domain: &Value| format!("{}/{}", path(domain), text(&created, "client_id"));
     for (stranger, one, code) in [
         (&rival, own.clone(), "domain_not_found"),
         (&live, own.clone(), "domain_not_found"),
-        (&rival, theirs(&rivals), "client_not_found"),
-        (&live, theirs(&lives), "client_not_found"),
+        (&rival, other(&rivals), "client_not_found"),
+        (&live, other(&lives), "client_not_found"),
         (&integrator, format!("{}/cli_{}", path(&domain), "0".repeat(36)), "client_not_found"),
         (&integrator, format!("{}/x", path(&domain)), "client_not_found"),
         (&integrator, own.replace("dom_", "cli_"), "domain_not_found"),
     ] {
-        stranger.get(&one).await.refused(404, code);
-        stranger.patch(&one, &json!({ "name": "Mallory" })).await.refused(404, code);
-        stranger.post_nothing(&format!("{one}/rotate")).await.refused(404, code);
-        delete(stranger, &one).await.refused(404, code);
+        stranger.get(&one).await.assert_error(404, code);
+        stranger.patch(&one, &json!({ "name": "Mallory" })).await.assert_error(404, code);
+        stranger.post_nothing(&format!("{one}/rotate")).await.assert_error(404, code);
+        delete(stranger, &one).await.assert_error(404, code);
     }
     for stranger in [&rival, &live] {
-        stranger.get(&path(&domain)).await.refused(404, "domain_not_found");
+        stranger.get(&path(&domain)).await.assert_error(404, "domain_not_found");
         let new = json!({ "redirect_uris": [WIKI] });
-        stranger.post(&path(&domain), &new).await.refused(404, "domain_not_found");
+        stranger.post(&path(&domain), &new).await.assert_error(404, "domain_not_found");
     }
     assert_eq!(rival.get(&path(&rivals)).await.with(200), json!({ "clients": [] }));
     let client = stored(&service, &created).await;
@@ -253,7 +253,7 @@ async fn clients_of_other_accounts_are_not_found() {
 async fn old_secret_is_valid_for_a_day() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let accepted = async |secrets: &[&str]| {
@@ -267,9 +267,9 @@ async fn old_secret_is_valid_for_a_day() {
     assert_eq!(until, service.clock.now() + SignedDuration::from_hours(24));
     assert_eq!(integrator.get(&one).await.with(200)["previous_secret_until"], rotated["previous_secret_until"]);
     assert_eq!(accepted(&[first, second]).await, [true, true]);
-    service.passes(SignedDuration::from_hours(24) - SignedDuration::from_millis(1));
+    service.advance_clock(SignedDuration::from_hours(24) - SignedDuration::from_millis(1));
     assert_eq!(accepted(&[first, second]).await, [true, true]);
-    service.passes(SignedDuration::from_millis(1));
+    service.advance_clock(SignedDuration::from_millis(1));
     assert_eq!(accepted(&[first, second]).await, [false, true]);
     assert_eq!(integrator.get(&one).await.with(200).get("previous_secret_until"), None);
 
@@ -285,14 +285,14 @@ async fn old_secret_is_valid_for_a_day() {
     let public = json!({ "redirect_uris": [WIKI], "public": true });
     let public = integrator.post(&path(&domain), &public).await.with(201);
     let rotate = format!("{}/{}/rotate", path(&domain), text(&public, "client_id"));
-    integrator.post_nothing(&rotate).await.refused(422, "client_is_public");
+    integrator.post_nothing(&rotate).await.assert_error(422, "client_is_public");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_rotations_leave_two_secrets() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let rotate = format!("{}/{}/rotate", path(&domain), text(&created, "client_id"));
     let replies = join_all((0..64).map(|_| integrator.post_nothing(&rotate))).await;
@@ -308,7 +308,7 @@ async fn concurrent_rotations_leave_two_secrets() {
 async fn concurrent_changes_are_all_stored() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     for round in 0..10 {
@@ -333,13 +333,13 @@ async fn concurrent_changes_are_all_stored() {
 async fn client_limit_is_exact_under_concurrency() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
-    fills(&service, &domain, 3).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
+    fill_clients(&service, &domain, 3).await;
     let (path, body) = (path(&domain), json!({ "redirect_uris": [WIKI] }));
     let replies = join_all((0..16).map(|_| integrator.post(&path, &body))).await;
     assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 3);
     for reply in replies.iter().filter(|reply| reply.status != 201) {
-        reply.refused(409, "too_many_clients");
+        reply.assert_error(409, "too_many_clients");
     }
 }
 
@@ -347,10 +347,10 @@ async fn client_limit_is_exact_under_concurrency() {
 async fn client_list_has_pages() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let mut ids = Vec::new();
     for _ in 0..5 {
-        service.passes(SignedDuration::from_millis(1));
+        service.advance_clock(SignedDuration::from_millis(1));
         ids.push(create(&integrator, &domain).await["client_id"].clone());
     }
     let (mut seen, mut cursor) = (Vec::new(), String::new());
@@ -370,7 +370,7 @@ async fn deleted_domain_has_no_clients() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     for _ in 0..10 {
-        let domain = shop(&integrator, DEAD).await;
+        let domain = shop(&integrator, UNREACHABLE_URL).await;
         let created = create(&integrator, &domain).await;
         let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
         let (path, body) = (path(&domain), json!({ "redirect_uris": [WIKI] }));
@@ -379,12 +379,12 @@ async fn deleted_domain_has_no_clients() {
         assert_eq!(gone.status, 204);
         assert!(matches!(late.status, 201 | 404), "{}", late.text);
         for path in [&path, &one] {
-            integrator.get(path).await.refused(404, "domain_not_found");
+            integrator.get(path).await.assert_error(404, "domain_not_found");
         }
-        integrator.post(&path, &body).await.refused(404, "domain_not_found");
+        integrator.post(&path, &body).await.assert_error(404, "domain_not_found");
     }
     assert!(sql::list_all(&service.app.store, None, 100).await.expect("a database").is_empty());
-    let kept = create(&integrator, &shop(&integrator, DEAD).await).await;
+    let kept = create(&integrator, &shop(&integrator, UNREACHABLE_URL).await).await;
     let sweep = async || jobs::sweep::sweep(&service.app.store, service.clock.now()).await.expect("a database");
     assert!((10..=20).contains(&sweep().await) && sweep().await == 0);
     stored(&service, &kept).await;

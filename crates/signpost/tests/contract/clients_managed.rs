@@ -8,9 +8,9 @@ use signpost_openid::clients::sql;
 use signpost_openid::ids::ClientId;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit;
-use signpost_store::{must, params};
+use signpost_store::{Statement, params};
 
-use crate::harness::{Ended, Integrator, Program, Service, members, text};
+use crate::harness::{CommandOutput, Integrator, Program, Service, members, text};
 use crate::hosted::shop;
 
 const CREATE: [&str; 6] = ["clients", "create", "--domain", "shop.test", "--redirect-uri", "https://wiki.test/cb"];
@@ -24,8 +24,8 @@ async fn start_server_with_shop() -> (tempfile::TempDir, Service, Integrator) {
     (folder, service, integrator)
 }
 
-async fn run(folder: &Path, arguments: &[&str]) -> Ended {
-    Program::within(folder, arguments).runs().await
+async fn run(folder: &Path, arguments: &[&str]) -> CommandOutput {
+    Program::within(folder, arguments).run_async().await
 }
 
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
@@ -119,7 +119,7 @@ async fn create_prints_the_secret_once_and_a_warning() {
 #[tokio::test]
 async fn create_names_the_invalid_flag() {
     let (folder, service, integrator) = start_server_with_shop().await;
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["--redirect-uri", "http://a.test/"][..], "--redirect-uri: must be https"),
         (&["--redirect-uri", "https://a.test/#x"], "--redirect-uri: must not have a fragment"),
         (&["--redirect-uri", "com.example.app:/cb"], "--redirect-uri: has a scheme"),
@@ -129,7 +129,7 @@ async fn create_names_the_invalid_flag() {
         (&["--redirect-uri", "https://a.test/", "https://b.test/", "--for", "grafana"], "--redirect-uri: with --for"),
     ] {
         let ended = run(folder.path(), &[&CREATE[..4], arguments].concat()).await;
-        assert!(ended.failed(2).contains(said), "{arguments:?}: {}", ended.err);
+        assert!(ended.failed(2).contains(expected), "{arguments:?}: {}", ended.err);
     }
     for wrong in [
         &["--public", "--no-pkce"][..],
@@ -143,14 +143,14 @@ async fn create_names_the_invalid_flag() {
     assert_eq!(run(folder.path(), &CREATE[..4]).await.code, Some(2));
     let verified = [&CREATE[..], &["--email", "verified"]].concat();
     assert!(run(folder.path(), &verified).await.failed(1).contains("domains verify"));
-    let prove = must("UPDATE domains SET verified_at = 1 WHERE name = $1", params!["shop.test"]);
+    let prove = Statement::expect_row("UPDATE domains SET verified_at = 1 WHERE name = $1", params!["shop.test"]);
     assert!(service.app.store.write([prove]).await.expect("a database").is_committed());
     json_of(folder.path(), &verified).await;
     let direct = ["clients", "create", "--domain", "direct.test", "--redirect-uri", "https://a.test/"];
     assert!(run(folder.path(), &direct).await.failed(1).contains("no domain"));
-    integrator.registers("direct.test").await;
+    integrator.register_domain("direct.test").await;
     assert!(run(folder.path(), &direct).await.failed(1).contains("--handler hosted"));
-    // If the name exists in both environments, the command requires one of them.
+    // If the name exists in both environments, the command requires the environment.
     shop(&service.integrator_of("acme", Environment::Live).await, "http://127.0.0.1:1/hook").await;
     assert!(run(folder.path(), &CREATE).await.failed(1).contains("--sandbox, --live"));
     let live = json_of(folder.path(), &[&CREATE[..], &["--live"]].concat()).await;
@@ -199,7 +199,7 @@ async fn set_changes_only_the_given_settings() {
     let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an id").to_owned();
     let path = format!("/domains/{domain}/clients/{id}");
     assert_eq!(integrator.get(&path).await.with(200), expected);
-    for (arguments, code, said) in [
+    for (arguments, code, phrase) in [
         (&[][..], 2, "name at least one setting"),
         (&["--redirect-uri", "http://a.test/"], 2, "--redirect-uri: must be https"),
         (&["--allow", "ann"], 2, "--allow:"),
@@ -207,7 +207,7 @@ async fn set_changes_only_the_given_settings() {
         (&["--email", "verified"], 1, "domains verify"),
     ] {
         let ended = run(folder.path(), &[&["clients", "set", id], arguments].concat()).await;
-        assert!(ended.failed(code).contains(said), "{arguments:?}: {}", ended.err);
+        assert!(ended.failed(code).contains(phrase), "{arguments:?}: {}", ended.err);
     }
     let public = [&CREATE[..], &["--public"]].concat();
     let public = json_of(folder.path(), &public).await;
@@ -216,7 +216,7 @@ async fn set_changes_only_the_given_settings() {
     assert!(
         run(folder.path(), &["clients", "set", "cli_x", "--pkce"]).await.failed(1).contains("no client has the ID")
     );
-    assert_eq!(integrator.get(&path).await.with(200), expected, "what was refused has changed nothing");
+    assert_eq!(integrator.get(&path).await.with(200), expected, "a rejected request changes nothing");
 }
 
 #[tokio::test]
@@ -253,9 +253,9 @@ async fn client_secret_rotates_and_client_is_deleted() {
 #[test]
 fn issuer_is_known_after_the_first_start() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut server = Program::serves(folder.path(), &[]);
+    let mut server = Program::serve(folder.path(), &[]);
     server.terminate();
-    assert!(server.ends().0.success());
+    assert!(server.wait_for_exit().0.success());
     let add = ["domains", "add", "localhost", "--sandbox", "--handler", "hosted", "--json"];
     Program::within(folder.path(), &add).run().json();
     let create = ["clients", "create", "--domain", "localhost", "--redirect-uri", "http://localhost:3000/cb", "--json"];
@@ -283,11 +283,11 @@ async fn application_configuration_is_complete() {
         let made = json_of(folder.path(), &create).await;
         assert_eq!(members(&made), ["client_id", "client_secret", "configuration", "issuer"].into());
         let configuration = text(&made, "configuration");
-        let mut told = configuration.to_owned();
+        let mut response = configuration.to_owned();
         for (member, word) in [("client_id", "CLIENT"), ("client_secret", "SECRET"), ("issuer", "ISSUER")] {
-            told = told.replace(text(&made, member), word);
+            response = response.replace(text(&made, member), word);
         }
-        assert_eq!(hide_drawn(&told), golden.trim_end(), "{name}");
+        assert_eq!(hide_drawn(&response), golden.trim_end(), "{name}");
         let shown = json_of(folder.path(), &["clients", "show", text(&made, "client_id")]).await;
         let uri = shown["redirect_uris"][0].as_str().expect("a URI");
         assert!(uri.starts_with(&base), "{name}: {uri}");

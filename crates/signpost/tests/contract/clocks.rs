@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::jobs::recheck::sweep;
-use signpost_store::step;
+use signpost_store::Statement;
 
 use crate::harness::{Endpoint, Integrator, NameServer, Service, text};
 
@@ -10,29 +10,29 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// Times of a delivery that a server with another clock stored.
-struct Left {
+struct StoredTimes {
     in_backoff: i64,
     next_attempt_at: Timestamp,
     leased_until: Option<Timestamp>,
 }
 
 async fn log_in(service: &Service, integrator: &Integrator) {
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
 }
 
 /// Queues an event with an unreachable endpoint, then sets its times and a working endpoint.
-async fn leave(service: &Service, endpoint: &Endpoint, left: Left) {
+async fn store_delivery(service: &Service, endpoint: &Endpoint, times: StoredTimes) {
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+    integrator.register_domain_at("shop.test", "http://127.0.0.1:1/dead").await;
     log_in(service, &integrator).await;
-    service.tried(1).await;
+    service.wait_for_attempts(1).await;
     let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', in_backoff = $2, next_attempt_at = $3,
                                        leased_until = $4";
-    let Left { in_backoff, next_attempt_at, leased_until } = left;
+    let StoredTimes { in_backoff, next_attempt_at, leased_until } = times;
     let params =
         vec![endpoint.url("/hook").as_str().into(), in_backoff.into(), next_attempt_at.into(), leased_until.into()];
-    assert!(service.app.store.write([step(moved, params)]).await.expect("a database").is_committed());
+    assert!(service.app.store.write([Statement::new(moved, params)]).await.expect("a database").is_committed());
 }
 
 #[tokio::test]
@@ -47,10 +47,15 @@ async fn event_of_a_fast_clock_is_delivered() {
         let mut endpoint = Endpoint::start().await;
         let now = service.clock.now();
         let leased_until = leased_in.map(|ahead| now + ahead);
-        leave(&service, &endpoint, Left { in_backoff, next_attempt_at: now + next_attempt_in, leased_until }).await;
+        store_delivery(
+            &service,
+            &endpoint,
+            StoredTimes { in_backoff, next_attempt_at: now + next_attempt_in, leased_until },
+        )
+        .await;
         service.app.login.outbox.notify_one();
-        endpoint.receives().await;
-        assert_eq!(service.tried(2).await.state, "delivered", "{name}");
+        endpoint.next_request().await;
+        assert_eq!(service.wait_for_attempts(2).await.state, "delivered", "{name}");
         service.stop().await;
     }
 }
@@ -60,12 +65,13 @@ async fn invalid_time_does_not_block_deliveries() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let now = service.clock.now();
-    leave(&service, &endpoint, Left { in_backoff: 1, next_attempt_at: now + DAY, leased_until: None }).await;
-    let changed = step("UPDATE deliveries SET next_attempt_at = $1", vec![i64::MAX.into()]);
+    store_delivery(&service, &endpoint, StoredTimes { in_backoff: 1, next_attempt_at: now + DAY, leased_until: None })
+        .await;
+    let changed = Statement::new("UPDATE deliveries SET next_attempt_at = $1", vec![i64::MAX.into()]);
     assert!(service.app.store.write([changed]).await.expect("a database").is_committed());
     service.app.login.outbox.notify_one();
-    endpoint.receives().await;
-    assert_eq!(service.tried(2).await.state, "delivered");
+    endpoint.next_request().await;
+    assert_eq!(service.wait_for_attempts(2).await.state, "delivered");
     service.stop().await;
 }
 
@@ -78,11 +84,16 @@ async fn valid_retry_delay_is_unchanged() {
         let mut endpoint = Endpoint::start().await;
         let now = service.clock.now();
         let leased_until = leased_in.map(|ahead| now + ahead);
-        leave(&service, &endpoint, Left { in_backoff, next_attempt_at: now + next_attempt_in, leased_until }).await;
-        service.looks_again().await;
-        assert!(endpoint.has().is_none());
-        service.passes(next_attempt_in.max(leased_in.unwrap_or_default()));
-        endpoint.receives().await;
+        store_delivery(
+            &service,
+            &endpoint,
+            StoredTimes { in_backoff, next_attempt_at: now + next_attempt_in, leased_until },
+        )
+        .await;
+        service.wait_for_outbox_scans().await;
+        assert!(endpoint.try_next_request().is_none());
+        service.advance_clock(next_attempt_in.max(leased_in.unwrap_or_default()));
+        endpoint.next_request().await;
         service.stop().await;
     }
 }
@@ -91,12 +102,12 @@ async fn valid_retry_delay_is_unchanged() {
 async fn long_retry_delay_is_unchanged() {
     let service = Service::with(&[("webhook_retry_schedule", "48h")]).await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+    integrator.register_domain_at("shop.test", "http://127.0.0.1:1/dead").await;
     log_in(&service, &integrator).await;
-    let wait = service.tried(1).await.next_attempt_at.duration_since(service.clock.now());
+    let wait = service.wait_for_attempts(1).await.next_attempt_at.duration_since(service.clock.now());
     assert!(wait > DAY && wait <= 3 * DAY, "{wait}");
-    service.looks_again().await;
-    assert_eq!(service.tried(1).await.state, "pending");
+    service.wait_for_outbox_scans().await;
+    assert_eq!(service.wait_for_attempts(1).await.state, "pending");
 }
 
 #[tokio::test]
@@ -104,15 +115,20 @@ async fn far_future_probe_is_due_now() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let now = service.clock.now();
-    leave(&service, &endpoint, Left { in_backoff: 0, next_attempt_at: now, leased_until: Some(now + HOUR) }).await;
+    store_delivery(
+        &service,
+        &endpoint,
+        StoredTimes { in_backoff: 0, next_attempt_at: now, leased_until: Some(now + HOUR) },
+    )
+    .await;
     let disabled = "INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at, disabled_at)
                     VALUES ('acme', 'sandbox', 'http://moved', $1, $2, $1)";
     let probe = now + DAY;
-    let free = step("UPDATE deliveries SET leased_until = NULL", Vec::new());
-    let written = service.app.store.write([step(disabled, vec![now.into(), probe.into()]), free]).await;
+    let free = Statement::new("UPDATE deliveries SET leased_until = NULL", Vec::new());
+    let written = service.app.store.write([Statement::new(disabled, vec![now.into(), probe.into()]), free]).await;
     assert!(written.expect("a database").is_committed());
     service.app.login.outbox.notify_one();
-    endpoint.receives().await;
+    endpoint.next_request().await;
 }
 
 #[tokio::test]
@@ -120,12 +136,12 @@ async fn proof_checked_by_a_fast_clock_is_rechecked() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    let domain = integrator.register_domain("shop.test").await;
+    names.set_txt("shop.test", &[text(&domain, "verification_token")]);
     integrator.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await.with(200);
     let checked_at = async |at: Timestamp| {
         let sql = "UPDATE domains SET last_checked_at = $1 WHERE name = 'shop.test'";
-        service.app.store.write([step(sql, vec![at.into()])]).await.expect("a database");
+        service.app.store.write([Statement::new(sql, vec![at.into()])]).await.expect("a database");
         sweep(&service.app.login).await.expect("a database")
     };
     let now = service.clock.now();
@@ -134,7 +150,7 @@ async fn proof_checked_by_a_fast_clock_is_rechecked() {
     // The check counts as today's check.
     assert_eq!(sweep(&service.app.login).await.expect("a database"), 0);
     // Failed checks count too; the third removes the proof.
-    names.publishes("shop.test", &[]);
+    names.set_txt("shop.test", &[]);
     for misses in 1..=3 {
         assert_eq!(checked_at(now + 365 * DAY).await, 1, "{misses}");
         let shown = integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.with(200);

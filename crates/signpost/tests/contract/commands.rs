@@ -15,7 +15,7 @@ async fn start_server() -> (tempfile::TempDir, Service) {
 }
 
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
-    Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
+    Program::within(folder, &[arguments, &["--json"]].concat()).run_async().await.json()
 }
 
 async fn audit_entries(service: &Service, action: &str) -> Vec<AuditEntry> {
@@ -53,11 +53,11 @@ async fn adding_a_domain_twice_is_idempotent() {
     assert_eq!((changed.actor.as_str(), &changed.details["handler"]), ("operator", &json!("hosted")));
     let short = ["domains", "add", "SHOP.test", "--sandbox", "--account", "acme"];
     assert_eq!(json_of(folder.path(), &short).await, hosted);
-    // The running server accepts the domain like one that was registered by the API.
+    // The running server accepts the domain as if it had been registered through the API.
     let integrator = service.integrator().await;
     let shown = integrator.get(&format!("/domains/{}", text(&made, "id"))).await.with(200);
     assert_eq!(shown, hosted);
-    integrator.opens("shop.test").await;
+    integrator.create_session("shop.test").await;
     let secret = json_of(folder.path(), &["domains", "secret", "shop.test"]).await;
     assert_eq!((&secret["domain_id"], &secret["webhook_secret"]), (&made["id"], &made["webhook_secret"]));
 }
@@ -66,23 +66,23 @@ async fn adding_a_domain_twice_is_idempotent() {
 async fn domain_commands_and_api_agree() {
     let (folder, service) = start_server().await;
     let integrator = service.integrator_of("default", Environment::Sandbox).await;
-    let registered = integrator.registers("shop.test").await;
+    let registered = integrator.register_domain("shop.test").await;
     let found = json_of(folder.path(), &["domains", "add", "shop.test", "--sandbox"]).await;
     assert_eq!((&found["id"], &found["webhook_url"]), (&registered["id"], &registered["webhook_url"]));
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["co.uk"][..], "NAME: 'co.uk' is a public suffix"),
         (&["localhost"], "NAME: localhost is allowed in the sandbox only"),
         (&["a.test", "--webhook-url", "http://a.test/"], "--webhook-url:"),
         (&["a.test", "--event-url", "nowhere"], "--event-url:"),
         (&["a.test", "--account", ""], "--account"),
     ] {
-        let ended = Program::within(folder.path(), &[&["domains", "add"], arguments].concat()).runs().await;
-        assert!(ended.failed(2).contains(said), "{}", ended.err);
+        let ended = Program::within(folder.path(), &[&["domains", "add"], arguments].concat()).run_async().await;
+        assert!(ended.failed(2).contains(expected), "{}", ended.err);
     }
     let live = json_of(folder.path(), &["domains", "add", "shop.test"]).await;
     assert_ne!(live["id"], registered["id"]);
     let secret = async |arguments: &[&str]| {
-        Program::within(folder.path(), &[&["domains", "secret", "shop.test"], arguments].concat()).runs().await
+        Program::within(folder.path(), &[&["domains", "secret", "shop.test"], arguments].concat()).run_async().await
     };
     assert!(secret(&[]).await.failed(1).contains("--sandbox, --live"));
     assert_eq!(secret(&["--live"]).await.out.trim(), text(&live, "webhook_secret"));
@@ -94,22 +94,22 @@ async fn domain_commands_and_api_agree() {
 async fn stdout_contains_only_the_key() {
     let (folder, service) = start_server().await;
     let create = ["keys", "create", "--environment", "sandbox", "--name", "shop"];
-    let ended = Program::within(folder.path(), &create).runs().await;
+    let ended = Program::within(folder.path(), &create).run_async().await;
     assert_eq!(ended.code, Some(0));
     let [key] = ended.out.lines().collect::<Vec<_>>()[..] else { panic!("more than the key: {}", ended.out) };
     service.integrator().await.with_key(Some(key)).get("/domains").await.with(200);
     let here = format!("http://localhost:{}/sandbox/v1", service.app.listen.port());
     assert!(ended.err.contains(&here) && !ended.err.contains(key), "{}", ended.err);
     let id = text(&json_of(folder.path(), &["keys", "list"]).await["keys"][0], "id").to_owned();
-    let ended = Program::within(folder.path(), &["keys", "rotate", &id]).runs().await;
+    let ended = Program::within(folder.path(), &["keys", "rotate", &id]).run_async().await;
     assert!(ended.out.starts_with("svc_test_") && ended.out.lines().count() == 1, "{}", ended.out);
 }
 
 /// Starts and stops a server; returns its log.
 fn log(folder: &Path, environment: &[(&str, &str)]) -> String {
-    let mut server = Program::serves(folder, environment);
+    let mut server = Program::serve(folder, environment);
     server.terminate();
-    let (status, log) = server.ends();
+    let (status, log) = server.wait_for_exit();
     assert!(status.success(), "{log}");
     log
 }
@@ -117,7 +117,7 @@ fn log(folder: &Path, environment: &[(&str, &str)]) -> String {
 #[test]
 fn server_logs_its_data_path_and_address() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Program::serves(folder.path(), &[]);
+    let server = Program::serve(folder.path(), &[]);
     let port = server.address("listen").rsplit_once(':').expect("a port").1.to_owned();
     let file = folder.path().canonicalize().expect("a folder").join("signpost-data/signpost.sqlite");
     assert_eq!(server.address("data"), file.display().to_string());

@@ -12,10 +12,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{interval, timeout};
 
-use crate::harness::{Integrator, PATIENCE, Phone, Program, Running, Service, text, until};
+use crate::harness::{Integrator, Phone, Program, RunningProgram, Service, WAIT_TIMEOUT, text, until};
 
 /// Number of connections, above the limit of a server with 1024 descriptors.
-const MANY: usize = 1100;
+const CONNECTIONS: usize = 1100;
 
 /// Creates an HTTP client that connects from this loopback address.
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
@@ -23,7 +23,7 @@ fn client(at: &str) -> Client {
     let at: IpAddr = at.parse().expect("an address");
     drop(rustls::crypto::ring::default_provider().install_default());
     // Under attack the listen queue can be full; TCP retries after 1, 3, 7 and 15 s.
-    let builder = Client::builder().no_proxy().local_address(at).timeout(PATIENCE);
+    let builder = Client::builder().no_proxy().local_address(at).timeout(WAIT_TIMEOUT);
     builder.build().expect("a client")
 }
 
@@ -40,7 +40,7 @@ async fn connect_from(from: [u8; 4], to: SocketAddr) -> std::io::Result<TcpStrea
     socket.connect(to).await
 }
 
-/// Opens `count` connections from one address and sends `sent` on each.
+/// Opens `count` connections from an address and sends `sent` on each.
 async fn many_that_sent(to: SocketAddr, from: [u8; 4], count: usize, sent: &[u8]) -> Vec<TcpStream> {
     let mut open = Vec::new();
     for _ in 0..count {
@@ -53,9 +53,9 @@ async fn many_that_sent(to: SocketAddr, from: [u8; 4], count: usize, sent: &[u8]
 
 async fn many_half_open(to: SocketAddr) -> Vec<TcpStream> {
     // This process owns the client ends.
-    assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
+    assert!(ConnectionLimits::for_server().total > CONNECTIONS, "the tests need {CONNECTIONS} descriptors (ulimit -n)");
     let mut open = Vec::new();
-    for _ in 0..MANY {
+    for _ in 0..CONNECTIONS {
         open.push(half_open(to).await);
     }
     open
@@ -92,7 +92,7 @@ async fn half_open_connections_do_not_block_others() {
 async fn server_answers_1000_concurrent_requests() {
     let service = Service::start().await;
     let address = service.app.listen;
-    assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
+    assert!(ConnectionLimits::for_server().total > CONNECTIONS, "the tests need {CONNECTIONS} descriptors (ulimit -n)");
     let mut clients = JoinSet::new();
     for _ in 0..1000 {
         clients.spawn(async move {
@@ -108,9 +108,9 @@ async fn server_answers_1000_concurrent_requests() {
     service.stop().await;
 }
 
-async fn serve(folder: &std::path::Path, descriptors: u32) -> (Running, SocketAddr) {
+async fn serve(folder: &std::path::Path, descriptors: u32) -> (RunningProgram, SocketAddr) {
     let folder = folder.to_owned();
-    let start = move || Program::serves_with(&folder, descriptors);
+    let start = move || Program::serve_with_file_limit(&folder, descriptors);
     let server = tokio::task::spawn_blocking(start).await.expect("no panic");
     let address = server.address("listen").parse().expect("an address");
     (server, address)
@@ -137,7 +137,7 @@ async fn idle_connections_do_not_delay_shutdown() {
     let idle = client("127.0.0.1");
     assert_eq!(idle.get(format!("http://{address}/health")).send().await.expect("an answer").status(), 200);
     server.terminate();
-    let (ended, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    let (ended, log) = tokio::task::spawn_blocking(move || server.wait_for_exit()).await.expect("no panic");
     assert!(ended.success() && !log.contains("deadline"), "{log}");
     assert!(is_closed(&mut half).await);
     drop((silent, idle));
@@ -147,7 +147,7 @@ async fn idle_connections_do_not_delay_shutdown() {
 async fn server_detects_a_disconnected_client() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/sessions/{}/events", session["id"].as_str().expect("an id"));
     let stream = integrator.request(reqwest::Method::GET, &path).send().await.expect("an answer");
     until("it waits", async || (service.app.login.waiting.requests() == 1).then_some(())).await;
@@ -158,21 +158,21 @@ async fn server_detects_a_disconnected_client() {
 }
 
 /// Duration of an attack.
-const ATTACK: Duration = Duration::from_secs(30);
+const ATTACK_DURATION: Duration = Duration::from_secs(30);
 /// Connections per attacking address, if there are ten. A server with 2048 descriptors serves 1536.
 const ATTACKERS: u8 = 170;
 /// Pause of an attacker before it replaces a connection that the server closed.
-const ATTACK_PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Opens connections from these addresses, sends `sent` on each, and replaces those that the server closes, until
-/// [`ATTACK`] has passed.
+/// [`ATTACK_DURATION`] has passed.
 async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8>) {
     let sent: Arc<[u8]> = sent.into();
     let mut connections = JoinSet::new();
     for address in from.cycle().take(10 * usize::from(ATTACKERS)) {
         let sent = Arc::clone(&sent);
         connections.spawn(async move {
-            let mut pause = interval(ATTACK_PAUSE);
+            let mut pause = interval(PAUSE);
             loop {
                 pause.tick().await;
                 if let Ok(mut stream) = connect_from([127, 0, 1, address], to).await
@@ -184,7 +184,7 @@ async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8
         });
     }
     // The tasks do not end by themselves.
-    drop(timeout(ATTACK, connections.join_next()).await);
+    drop(timeout(ATTACK_DURATION, connections.join_next()).await);
     connections.shutdown().await;
 }
 
@@ -202,8 +202,8 @@ async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: 
         let asked = async {
             let health = client("127.0.0.3").get(format!("http://{address}/health")).send().await.expect("an answer");
             assert_eq!(health.status(), 200);
-            let session = shop.opens("shop.test").await;
-            shop.hands_in(&session, &phone.answers(&session)).await.with(200);
+            let session = shop.create_session("shop.test").await;
+            shop.authenticate(&session, &phone.answer(&session)).await.with(200);
         };
         tokio::select! {
             () = &mut attack => return answers,
@@ -212,13 +212,13 @@ async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: 
     }
 }
 
-/// Starts a server with 2048 descriptors and one integrator.
-async fn attacked(folder: &std::path::Path) -> (Running, SocketAddr, String) {
+/// Starts a server with 2048 descriptors and an integrator.
+async fn attacked(folder: &std::path::Path) -> (RunningProgram, SocketAddr, String) {
     let (server, address) = serve(folder, 2048).await;
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "shop", "--json"];
-    let key = text(&Program::within(folder, &arguments).runs().await.json(), "key").to_owned();
+    let key = text(&Program::within(folder, &arguments).run_async().await.json(), "key").to_owned();
     let api = format!("http://{address}/sandbox/v1");
-    Integrator { http: client("127.0.0.2"), api, key: Some(key.clone()) }.registers("shop.test").await;
+    Integrator { http: client("127.0.0.2"), api, key: Some(key.clone()) }.register_domain("shop.test").await;
     (server, address, key)
 }
 
@@ -246,9 +246,9 @@ async fn pipelined_heads_are_limited_per_address() {
     let address = service.app.listen;
     let request = format!("GET /health HTTP/1.1\r\nHost: {address}\r\n\r\nGET /health HTTP/1.1\r\nX: ");
     let sent = [request.into_bytes(), vec![b'x'; 60_000]].concat();
-    assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
+    assert!(ConnectionLimits::for_server().total > CONNECTIONS, "the tests need {CONNECTIONS} descriptors (ulimit -n)");
     let mut open = Vec::new();
-    for _ in 0..MANY {
+    for _ in 0..CONNECTIONS {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         stream.write_all(&sent).await.expect("a connection");
         let mut answer = [0; 12];
@@ -262,7 +262,7 @@ async fn pipelined_heads_are_limited_per_address() {
     for mut stream in open {
         closed.spawn(async move { drop(stream.read_to_end(&mut Vec::new()).await) });
     }
-    for _ in 256..MANY {
+    for _ in 256..CONNECTIONS {
         closed.join_next().await.expect("a connection").expect("no panic");
     }
     assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
@@ -296,7 +296,7 @@ async fn early_rejection_closes_the_connection() {
 /// Returns the resident memory of a process, in MB.
 fn resident_megabytes(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
     let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
     kib / 1024
 }
@@ -358,7 +358,7 @@ async fn requests_in_progress_are_limited_per_address() {
     // Other addresses and requests with an API key are not limited.
     assert_eq!(send("127.0.0.2").await.0, 200);
     let integrator = service.shop().await;
-    integrator.opens("shop.test").await;
+    integrator.create_session("shop.test").await;
     // Closed connections release their permits.
     open.clear();
     until("places are free", async || (send("127.0.0.1").await.0 == 200).then_some(())).await;

@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
 use signpost::console::operators;
 use signpost_platform::accounts::audit::Actor;
 
-use crate::account::scans;
+use crate::account::scan_and_answer;
 use crate::harness::{Browser, Phone, Service, ShownPage};
 
 /// Every screen of the console.
@@ -27,7 +27,7 @@ pub(crate) const SCREENS: [&str; 11] = [
 ];
 
 /// Every path that accepts a form; a test compares the list with the routes.
-pub(crate) const DEEDS: [&str; 23] = [
+pub(crate) const FORM_PATHS: [&str; 23] = [
     "/console/setup/confirm",
     "/console/sign-out",
     "/console/machines/1/split",
@@ -82,11 +82,11 @@ fn posted_routes() -> BTreeSet<String> {
 }
 
 #[test]
-fn deeds_list_every_console_form() {
+fn form_paths_match_the_routes() {
     let is_id = |part: &str| part == "1" || part.ends_with("_x");
     let general =
         |path: &&str| path.split('/').map(|part| if is_id(part) { "{id}" } else { part }).collect::<Vec<_>>().join("/");
-    assert_eq!(DEEDS.iter().map(general).collect::<BTreeSet<_>>(), posted_routes());
+    assert_eq!(FORM_PATHS.iter().map(general).collect::<BTreeSet<_>>(), posted_routes());
 }
 
 /// Creates a browser that uses the public address of the server.
@@ -103,12 +103,12 @@ pub(crate) async fn link(service: &Service) -> String {
 }
 
 /// Logs in with the `login` form and follows the redirect to `next`.
-pub(crate) async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage, next: &str) -> ShownPage {
-    logs_in_by(service, &service.phone(), browser, asked, next).await
+pub(crate) async fn log_in(service: &Service, browser: &mut Browser, asked: &ShownPage, next: &str) -> ShownPage {
+    log_in_by(service, &service.phone(), browser, asked, next).await
 }
 
-/// Logs in with this phone; see [`logs_in`].
-async fn logs_in_by(
+/// Logs in with this phone; see [`log_in`].
+async fn log_in_by(
     service: &Service,
     phone: &Phone,
     browser: &mut Browser,
@@ -116,17 +116,17 @@ async fn logs_in_by(
     next: &str,
 ) -> ShownPage {
     let integrator = service.integrator().await;
-    let login = browser.presses(asked, "login", &format!("&next={next}")).await;
+    let login = browser.submit(asked, "login", &format!("&next={next}")).await;
     let page = login.form("cancel").0.split("/cancel").next().expect("a path").to_owned();
-    scans(&integrator, phone, &login).await;
-    let mut done = browser.goes_to(&page).await;
+    scan_and_answer(&integrator, phone, &login).await;
+    let mut done = browser.visit(&page).await;
     if done.html.contains("rel=\"signpost-code\"") {
         // The key is unknown: the second scan creates an account.
-        assert_eq!(scans(&integrator, phone, &done).await, 200);
-        done = browser.goes_to(&page).await;
+        assert_eq!(scan_and_answer(&integrator, phone, &done).await, 200);
+        done = browser.visit(&page).await;
     }
     let back = done.is(200, "done").link("continue");
-    browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
+    browser.follow(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
 }
 
 /// Creates a browser with an operator's session.
@@ -137,16 +137,16 @@ pub(crate) async fn operator(service: &Service) -> Browser {
 /// Creates a browser with an operator's session for this phone.
 pub(crate) async fn operator_by(service: &Service, phone: &Phone) -> Browser {
     let mut browser = browser_at(service);
-    let asked = browser.goes_to("/console/setup").await;
-    let opened = browser.presses_link(&asked, &link(service).await).await;
-    let back = logs_in_by(service, phone, &mut browser, opened.is(200, "setup-login"), "/console/setup").await;
-    let today = browser.presses(back.is(200, "confirm"), "confirm", "").await;
+    let asked = browser.visit("/console/setup").await;
+    let opened = browser.submit_link(&asked, &link(service).await).await;
+    let back = log_in_by(service, phone, &mut browser, opened.is(200, "setup-login"), "/console/setup").await;
+    let today = browser.submit(back.is(200, "confirm"), "confirm", "").await;
     assert!(today.status == 200 && today.html.contains("<h1>Today</h1>"), "{}", today.html);
     browser
 }
 
 /// Posts a form of the page to `action` with its CSRF token.
-pub(crate) async fn posts(browser: &mut Browser, shown: &ShownPage, action: &str, fields: &str) -> ShownPage {
+pub(crate) async fn post_form(browser: &mut Browser, shown: &ShownPage, action: &str, fields: &str) -> ShownPage {
     let form = shown.html.split("<form").find(|form| form.contains(&format!("action=\"{action}\"")));
     let form = form.unwrap_or_else(|| panic!("no form to {action}: {}", shown.html));
     let token = form.split_once("name=\"token\" value=\"").expect("a token").1.split('"').next().expect("an end");
@@ -157,14 +157,14 @@ pub(crate) async fn posts(browser: &mut Browser, shown: &ShownPage, action: &str
 
 impl Browser {
     /// Submits a setup link with the setup form.
-    pub(crate) async fn presses_link(&mut self, asked: &ShownPage, link: &str) -> ShownPage {
+    pub(crate) async fn submit_link(&mut self, asked: &ShownPage, link: &str) -> ShownPage {
         let action = asked.between("<form id=\"setup\"", ">").to_owned();
         let action = action.split_once("action=\"").expect("an action").1.trim_end_matches('"');
         let request = self.request(Method::POST, action).header(ORIGIN, self.origin.clone());
         let reply = self
             .send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(format!("link={link}")))
             .await;
-        if reply.status == 303 { self.goes_to("/console/setup").await } else { reply }
+        if reply.status == 303 { self.visit("/console/setup").await } else { reply }
     }
 }
 
@@ -172,7 +172,7 @@ impl Browser {
 async fn console_is_local_by_default() {
     let service = Service::start().await;
     let mut browser = browser_at(&service);
-    browser.goes_to("/console").await.is(403, "login");
+    browser.visit("/console").await.is(403, "login");
     let port = service.app.listen.port();
     for (name, value, status) in [
         (HOST, "evil.example".to_owned(), 404),
@@ -194,7 +194,7 @@ async fn console_is_local_by_default() {
         let service = Service::with(settings).await;
         let mut browser = browser_at(&service);
         for path in ["/console", "/console/setup", "/console/keys"] {
-            assert_eq!(browser.goes_to(path).await.status, 404, "{path} {settings:?}");
+            assert_eq!(browser.visit(path).await.status, 404, "{path} {settings:?}");
         }
     }
 }
@@ -213,16 +213,16 @@ async fn enabled_console_requires_the_public_host() {
 async fn only_operators_can_use_the_console() {
     let service = Service::start().await;
     let mut stranger = browser_at(&service);
-    let asked = stranger.goes_to("/console").await;
+    let asked = stranger.visit("/console").await;
     for path in SCREENS.iter().chain(&["/console/counts", "/console/settings"]) {
-        stranger.goes_to(path).await.is(403, "login");
+        stranger.visit(path).await.is(403, "login");
     }
-    let back = logs_in(&service, &mut stranger, &asked, "/console").await;
+    let back = log_in(&service, &mut stranger, &asked, "/console").await;
     back.is(403, "no-operator");
     for path in SCREENS {
-        stranger.goes_to(path).await.is(403, "no-operator");
+        stranger.visit(path).await.is(403, "no-operator");
     }
-    for path in DEEDS.iter().filter(|path| !path.starts_with("/console/setup")) {
+    for path in FORM_PATHS.iter().filter(|path| !path.starts_with("/console/setup")) {
         let request = stranger.request(Method::POST, path).header(ORIGIN, stranger.origin.clone());
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body("token=x");
         stranger.send(request).await.is(403, "no-operator");
@@ -234,7 +234,7 @@ async fn console_rejects_foreign_forms() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let own = browser.origin.clone();
-    for path in DEEDS.into_iter().filter(|path| *path != "/console/setup") {
+    for path in FORM_PATHS.into_iter().filter(|path| *path != "/console/setup") {
         for (origin, body) in [("https://evil.example", "token=x"), (own.as_str(), "token=x"), (own.as_str(), "")] {
             let request = browser.request(Method::POST, path).header(ORIGIN, origin);
             let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
@@ -244,7 +244,7 @@ async fn console_rejects_foreign_forms() {
         }
     }
     // Requests from pages of another origin leave no audit entry.
-    let log = browser.goes_to("/console/log").await;
+    let log = browser.visit("/console/log").await;
     assert_eq!(log.html.matches("operator:usr_").count(), 1, "that they became an operator: {}", log.html);
 }
 
@@ -252,25 +252,25 @@ async fn console_rejects_foreign_forms() {
 async fn operator_session_expires_or_is_revoked() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
-    service.passes(SignedDuration::from_mins(59));
-    assert_eq!(browser.goes_to("/console").await.status, 200);
-    service.passes(SignedDuration::from_mins(61));
-    let asked = browser.goes_to("/console").await;
-    let back = logs_in(&service, &mut browser, asked.is(403, "login"), "/console").await;
+    service.advance_clock(SignedDuration::from_mins(59));
+    assert_eq!(browser.visit("/console").await.status, 200);
+    service.advance_clock(SignedDuration::from_mins(61));
+    let asked = browser.visit("/console").await;
+    let back = log_in(&service, &mut browser, asked.is(403, "login"), "/console").await;
     assert_eq!(back.status, 200, "{}", back.html);
     for _ in 0..23 {
-        service.passes(SignedDuration::from_mins(30));
-        assert_eq!(browser.goes_to("/console").await.status, 200);
+        service.advance_clock(SignedDuration::from_mins(30));
+        assert_eq!(browser.visit("/console").await.status, 200);
     }
-    service.passes(SignedDuration::from_mins(31));
-    browser.goes_to("/console").await.is(403, "login");
+    service.advance_clock(SignedDuration::from_mins(31));
+    browser.visit("/console").await.is(403, "login");
     let mut again = browser_at(&service);
-    let asked = again.goes_to("/console").await;
-    assert_eq!(logs_in(&service, &mut again, &asked, "/console").await.status, 200);
+    let asked = again.visit("/console").await;
+    assert_eq!(log_in(&service, &mut again, &asked, "/console").await.status, 200);
     let all = operators::list(&service.app.store).await.expect("a database");
     let (store, now) = (&service.app.store, service.clock.now());
     operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("an operator");
-    again.goes_to("/console").await.is(403, "no-operator");
+    again.visit("/console").await.is(403, "no-operator");
 }
 
 #[tokio::test]
@@ -279,12 +279,12 @@ async fn polling_does_not_extend_a_console_session() {
     let mut browser = operator(&service).await;
     // The script polls while the page is open.
     for _ in 0..5 {
-        service.passes(SignedDuration::from_mins(10));
-        assert_eq!(browser.goes_to("/console/counts").await.status, 200);
+        service.advance_clock(SignedDuration::from_mins(10));
+        assert_eq!(browser.visit("/console/counts").await.status, 200);
     }
-    service.passes(SignedDuration::from_mins(11));
-    assert_eq!(browser.goes_to("/console/counts").await.status, 403);
-    browser.goes_to("/console").await.is(403, "login");
+    service.advance_clock(SignedDuration::from_mins(11));
+    assert_eq!(browser.visit("/console/counts").await.status, 403);
+    browser.visit("/console").await.is(403, "login");
 }
 
 #[tokio::test]
@@ -292,7 +292,7 @@ async fn screens_forbid_framing_and_caching() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let mut browser = operator(&service).await;
     for path in SCREENS.iter().chain(&["/console/settings", "/console/deliveries?state=failed"]) {
-        let shown = browser.goes_to(path).await;
+        let shown = browser.visit(path).await;
         assert_eq!(shown.status, 200, "{path}: {}", shown.html);
         let header = |name: &str| shown.headers[name].to_str().expect("text").to_owned();
         assert_eq!(header("cache-control"), "no-store", "{path}");
@@ -306,9 +306,9 @@ async fn screens_forbid_framing_and_caching() {
         "/console/deliveries/evt_x",
         "/console/x",
     ] {
-        assert_eq!(browser.goes_to(path).await.status, 404, "{path}");
+        assert_eq!(browser.visit(path).await.status, 404, "{path}");
     }
     // The settings page contains no secrets.
-    let settings = browser.goes_to("/console/settings").await.html;
+    let settings = browser.visit("/console/settings").await.html;
     assert!(settings.contains("seal_key") && settings.contains("session_ttl"), "{settings}");
 }

@@ -29,7 +29,7 @@ fn console_statements_use_an_index() {
         }
         steps
     };
-    assert_eq!(scans(&plan("SELECT * FROM deliveries WHERE url = 'x'")).len(), 1, "the test sees one");
+    assert_eq!(scans(&plan("SELECT * FROM deliveries WHERE url = 'x'")).len(), 1, "the test detects a scan");
     for sql in DELIVERY_STATEMENTS.iter().chain(&RETRY_STATEMENTS) {
         let plan = plan(sql);
         assert!(scans(&plan).is_empty(), "{sql}\n{plan:?}");
@@ -47,7 +47,7 @@ const FILL: &str = "
 
 async fn fill(store: &Store, account: &str, events: i64) {
     let params = vec![events.into(), account.into()];
-    store.write([signpost_store::step(FILL, params)]).await.expect("a database");
+    store.write([signpost_store::Statement::new(FILL, params)]).await.expect("a database");
 }
 
 #[tokio::test]
@@ -69,6 +69,6 @@ async fn retry_of_all_events_is_audited_once() {
     fill(&store, "third", 1_000).await;
     let sent = retry(&store, RetryChoice::Failed, &Actor::Operator, now).await.expect("a database");
     assert_eq!((sent, deliveries::count_failed_up_to(&store, u32::MAX).await.expect("a database")), (1_003, 0));
-    let told = audit::sql::list_newest(&store, jiff::Timestamp::UNIX_EPOCH, "", "", 100).await.expect("a database");
-    assert_eq!(told.len(), 2, "each deed once, and what did nothing not at all: {told:?}");
+    let response = audit::sql::list_newest(&store, jiff::Timestamp::UNIX_EPOCH, "", "", 100).await.expect("a database");
+    assert_eq!(response.len(), 2, "one entry for each action with an effect: {response:?}");
 }

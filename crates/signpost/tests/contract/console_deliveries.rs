@@ -9,8 +9,8 @@ use signpost_login::events::deliveries::list_all;
 use signpost_login::ids::EventId;
 use tokio::net::TcpListener;
 
-use crate::console::{operator, posts};
-use crate::console_deeds::audit_page;
+use crate::console::{operator, post_form};
+use crate::console_forms::audit_page;
 use crate::harness::{Browser, Endpoint, Service, ShownPage, text, until};
 
 /// Returns an operator's browser and the path of a delivery that the endpoint rejected.
@@ -18,19 +18,19 @@ async fn refused(
     service: &Service,
     endpoint: &mut Endpoint,
     status: StatusCode,
-    said: &'static str,
+    message: &'static str,
 ) -> (Browser, String) {
     let mut browser = operator(service).await;
-    let domain = service.integrator().await.registers_at("shop.test", &endpoint.url("/events")).await;
+    let domain = service.integrator().await.register_domain_at("shop.test", &endpoint.url("/events")).await;
     let path = format!("/console/sites/{}", text(&domain, "id"));
-    let site = browser.goes_to(&path).await;
-    endpoint.answers((status, said));
-    let sent = posts(&mut browser, &site, &format!("{path}/test"), "").await;
-    endpoint.receives().await;
+    let site = browser.visit(&path).await;
+    endpoint.respond_with((status, message));
+    let sent = post_form(&mut browser, &site, &format!("{path}/test"), "").await;
+    endpoint.next_request().await;
     let delivery = sent.headers["location"].to_str().expect("an address").to_owned();
     let delivery = format!("/console/deliveries/{}", delivery.rsplit('/').next().expect("an id"));
     until("the attempt is remembered", async || {
-        browser.goes_to(&delivery).await.html.contains(&format!(", {}", status.as_str())).then_some(())
+        browser.visit(&delivery).await.html.contains(&format!(", {}", status.as_str())).then_some(())
     })
     .await;
     (browser, delivery)
@@ -53,21 +53,21 @@ async fn start_checking_endpoint(secret: WebhookSecret) -> String {
 }
 
 async fn compare(browser: &mut Browser, delivery: &str) -> ShownPage {
-    let shown = browser.goes_to(delivery).await;
-    posts(browser, &shown, &format!("{delivery}/compare"), "").await
+    let shown = browser.visit(delivery).await;
+    post_form(browser, &shown, &format!("{delivery}/compare"), "").await
 }
 
 #[tokio::test]
 async fn console_retries_all_failed_deliveries() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let (mut browser, _) = refused(&service, &mut endpoint, StatusCode::GONE, "gone").await;
-    let failed = browser.goes_to("/console/deliveries?state=failed").await;
+    let failed = browser.visit("/console/deliveries?state=failed").await;
     assert!(failed.html.contains("Send all of them again: 1"), "{}", failed.html);
-    let again = posts(&mut browser, &failed, "/console/deliveries/retry", "&domain=").await;
+    let again = post_form(&mut browser, &failed, "/console/deliveries/retry", "&domain=").await;
     assert!(again.headers["location"].to_str().expect("an address").ends_with("state=pending&sent=1"), "{again:?}");
-    endpoint.receives().await;
-    let said = browser.goes_to("/console/deliveries?state=pending&sent=1").await;
-    assert!(said.html.contains("1 event is sent again within a second."), "{}", said.html);
+    endpoint.next_request().await;
+    let message = browser.visit("/console/deliveries?state=pending&sent=1").await;
+    assert!(message.html.contains("1 event is sent again within a second."), "{}", message.html);
     assert!(audit_page(&mut browser, "delivery.retried").await.contains("operator:usr_"));
 }
 
@@ -76,19 +76,21 @@ async fn comparison_names_the_secret_of_the_endpoint() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::UNAUTHORIZED, "no").await;
     // The endpoint has the secret of another site and accepts only its signatures.
-    let other = service.integrator().await.registers("other.test").await;
+    let other = service.integrator().await.register_domain("other.test").await;
     let secret = WebhookSecret::parse(text(&other, "webhook_secret")).expect("a secret");
     let checking = start_checking_endpoint(secret).await;
     let store = &service.app.store;
     let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
-    let moved =
-        signpost_store::step("UPDATE deliveries SET url = $1 WHERE id = $2", signpost_store::params![checking, &id]);
+    let moved = signpost_store::Statement::new(
+        "UPDATE deliveries SET url = $1 WHERE id = $2",
+        signpost_store::params![checking, &id],
+    );
     store.write([moved]).await.expect("a database");
     let compared = compare(&mut browser, &delivery).await;
     assert!(compared.html.contains("the secret of other.test"), "{}", compared.html);
     assert!(audit_page(&mut browser, "delivery.compared").await.contains("operator:usr_"));
     // If the tests find no cause, the page explains how to continue.
-    let hanging = signpost_store::step(
+    let hanging = signpost_store::Statement::new(
         "UPDATE deliveries SET url = 'http://127.0.0.1:1/' WHERE id = $1",
         signpost_store::params![&id],
     );
@@ -105,7 +107,7 @@ async fn comparison_shows_valid_or_unknown_results() {
     assert!(right.html.contains("The signature is right"), "{}", right.html);
     // An endpoint that rejects every request allows no conclusion.
     for _ in 0..40 {
-        endpoint.answers(StatusCode::FORBIDDEN);
+        endpoint.respond_with(StatusCode::FORBIDDEN);
     }
     let unknown = compare(&mut browser, &delivery).await;
     assert!(unknown.html.contains("signpost listen URL --domain shop.test"), "{}", unknown.html);
@@ -115,24 +117,23 @@ async fn comparison_shows_valid_or_unknown_results() {
 #[tokio::test]
 async fn delivery_bodies_are_escaped_and_exact() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
-    let said = "<script>alert(1)</script><img src=x onerror=alert(2)>";
-    let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::GONE, said).await;
+    let message = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::GONE, message).await;
     let store = &service.app.store;
     let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
     // Responses of public endpoints are stored, and the site chooses the URL.
     let body = "{\"a\":\"<script>alert(3)</script>\u{202e}\n  x\"}";
-    let attempts =
-        serde_json::json!([{ "started_at": "2026-01-01T00:00:00Z", "duration_ms": 1, "status": 500, "answer": said }]);
-    let stored = signpost_store::step(
+    let attempts = serde_json::json!([{ "started_at": "2026-01-01T00:00:00Z", "duration_ms": 1, "status": 500, "answer": message }]);
+    let stored = signpost_store::Statement::new(
         "UPDATE deliveries SET body = $1, past_attempts = $2, url = $3 WHERE id = $4",
         signpost_store::params![body, attempts.to_string(), "https://x.test/<script>alert(4)</script>", &id],
     );
     store.write([stored]).await.expect("a database");
     for path in [&delivery, &"/console/deliveries".to_owned(), &"/console".to_owned()] {
-        let shown = browser.goes_to(path).await.html;
+        let shown = browser.visit(path).await.html;
         assert!(!shown.contains("<script>alert") && !shown.contains("<img src=x"), "{path}: {shown}");
     }
-    let shown = browser.goes_to(&delivery).await.html;
+    let shown = browser.visit(&delivery).await.html;
     assert!(shown.contains("&lt;script&gt;alert(3)") && shown.contains("<mark>U+202E</mark>"), "{shown}");
     assert!(!shown.contains('\u{202e}'), "{shown}");
     let file = browser.send(browser.request(Method::GET, &format!("{delivery}/body"))).await;

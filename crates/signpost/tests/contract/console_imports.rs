@@ -10,8 +10,8 @@ use signpost_platform::accounts::audit::Actor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::console::{operator, operator_by, posts};
-use crate::console_deeds::{audit_page, service};
+use crate::console::{operator, operator_by, post_form};
+use crate::console_forms::{audit_page, service};
 use crate::harness::{Browser, Phone, Service, ShownPage, until};
 
 /// Uploads a file as a browser does.
@@ -37,30 +37,30 @@ const FILE: &str =
 async fn file_is_compared_then_imported() {
     let service = service().await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
     let machines = || service.app.atm.catalogue.snapshot();
     let compared = upload_file(&mut browser, &token, "mine", FILE).await;
-    for told in ["What would change", "1 row is skipped", "mine"] {
-        assert!(compared.html.contains(told), "{told}: {}", compared.html);
+    for expected in ["What would change", "1 row is skipped", "mine"] {
+        assert!(compared.html.contains(expected), "{expected}: {}", compared.html);
     }
     assert!(!compared.html.contains("<script>alert"), "{}", compared.html);
     assert!(machines().is_sample(), "nothing has changed");
     let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
     let apply = "/console/machines/import/apply";
-    let done = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
+    let done = post_form(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
     assert!(done.html.contains("2 added"), "{}", done.html);
     until("it is served", async || {
-        service.passes(SignedDuration::from_secs(1));
+        service.advance_clock(SignedDuration::from_secs(1));
         (machines().len() == 2).then_some(())
     })
     .await;
-    let listed = browser.goes_to("/console/machines?q=script").await;
+    let listed = browser.visit("/console/machines?q=script").await;
     assert!(listed.html.contains("&lt;script&gt;") && !listed.html.contains("<script>alert"), "{}", listed.html);
     let log = audit_page(&mut browser, "atms.imported").await;
     assert!(log.contains("operator:usr_") && log.contains("&quot;added&quot;:2"), "{log}");
     // An imported upload is deleted.
-    let again = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
+    let again = post_form(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
     assert!(again.status == 422 && again.html.contains("not here any more"), "{}", again.html);
 }
 
@@ -68,16 +68,16 @@ async fn file_is_compared_then_imported() {
 async fn invalid_uploads_change_nothing() {
     let service = service().await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
     upload_file(&mut browser, "x", "mine", FILE).await.is(403, "stale");
-    for (source, file, said) in [
+    for (source, file, expected) in [
         ("mine", "", "was not imported"),
         ("mine", "\u{0}\u{1}", "was not imported"),
         ("sample", FILE, "a name of 1 to 64 characters"),
     ] {
         let refused = upload_file(&mut browser, &token, source, file).await;
-        assert!(refused.status == 422 && refused.html.contains(said), "{source}: {}", refused.html);
+        assert!(refused.status == 422 && refused.html.contains(expected), "{source}: {}", refused.html);
     }
     let cut = format!(
         "--b\r\ncontent-disposition: form-data; name=\"token\"\r\n\r\n{token}\r\n--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nname,lat"
@@ -88,8 +88,8 @@ async fn invalid_uploads_change_nothing() {
     // A comparison expires after 30 minutes.
     let compared = upload_file(&mut browser, &token, "mine", FILE).await;
     let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
-    service.passes(SignedDuration::from_mins(31));
-    let late = posts(&mut browser, &compared, "/console/machines/import/apply", &format!("&upload={upload}")).await;
+    service.advance_clock(SignedDuration::from_mins(31));
+    let late = post_form(&mut browser, &compared, "/console/machines/import/apply", &format!("&upload={upload}")).await;
     assert!(late.status == 422 && late.html.contains("not here any more"), "{}", late.html);
     assert!(service.app.atm.catalogue.snapshot().is_sample());
 }
@@ -115,20 +115,20 @@ fn posting(browser: &Browser) -> RequestBuilder {
 async fn interrupted_upload_changes_nothing() {
     let service = service().await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
     let request = posting(&browser).build().expect("a request");
     let host = browser.origin.split_once("://").expect("an origin").1;
     let mut text = format!("POST /console/machines/import HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", 1 << 30);
     for (name, value) in request.headers() {
-        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("a text takes all");
+        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("writing to a String cannot fail");
     }
-    write!(text, "\r\n{}", head(&token)).expect("a text takes all");
+    write!(text, "\r\n{}", head(&token)).expect("writing to a String cannot fail");
     let filler = vec![b'x'; 1 << 20];
     let mut line = TcpStream::connect(service.app.listen).await.expect("a server");
-    line.write_all(text.as_bytes()).await.expect("it is taken");
+    line.write_all(text.as_bytes()).await.expect("a write");
     for _ in 0..20 {
-        line.write_all(&filler).await.expect("it is taken");
+        line.write_all(&filler).await.expect("a write");
     }
     drop(line);
     assert_nothing_changed(&service, &mut browser).await;
@@ -142,9 +142,9 @@ async fn upload_of_a_removed_operator_is_rejected() {
     const USED: &str = "SELECT MAX(last_used_at) FROM browser_sessions";
     let service = service().await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
-    service.passes(SignedDuration::from_mins(10));
+    service.advance_clock(SignedDuration::from_mins(10));
     let (store, now) = (&service.app.store, service.clock.now());
     let request = posting(&browser).build().expect("a request");
     let host = browser.origin.split_once("://").expect("an origin").1;
@@ -152,11 +152,11 @@ async fn upload_of_a_removed_operator_is_rejected() {
     let length = begins.len() + ends.len();
     let mut text = format!("POST /console/machines/import HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n");
     for (name, value) in request.headers() {
-        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("a text takes all");
+        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("writing to a String cannot fail");
     }
-    write!(text, "connection: close\r\n\r\n{begins}").expect("a text takes all");
+    write!(text, "connection: close\r\n\r\n{begins}").expect("writing to a String cannot fail");
     let mut line = TcpStream::connect(service.app.listen).await.expect("a server");
-    line.write_all(text.as_bytes()).await.expect("it is taken");
+    line.write_all(text.as_bytes()).await.expect("a write");
     until("the form is accepted", async || {
         let used = store.read_one(USED, Vec::new()).await.expect("a database").expect("a row");
         (used.time(0).expect("a time") == now).then_some(())
@@ -164,7 +164,7 @@ async fn upload_of_a_removed_operator_is_rejected() {
     .await;
     let all = operators::list(store).await.expect("a database");
     operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("an operator");
-    line.write_all(ends.as_bytes()).await.expect("it is taken");
+    line.write_all(ends.as_bytes()).await.expect("a write");
     let mut reply = String::new();
     line.read_to_string(&mut reply).await.expect("a reply");
     assert!(reply.starts_with("HTTP/1.1 403") && reply.contains("data-state=\"no-operator\""), "{reply}");
@@ -174,7 +174,7 @@ async fn upload_of_a_removed_operator_is_rejected() {
 async fn upload_rejects_a_large_file() {
     let service = service().await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     // A few bytes above the limit, so that the server reads the whole body before it answers.
     let mut body = head(&token_of(&asked, "/console/machines/import")).into_bytes();
     body.resize(body.len() + (128 << 20), b'x');
@@ -190,7 +190,7 @@ async fn upload_reports_a_read_only_data_folder() {
     // A directory without write access.
     let service = Service::with(&[("services", "atm,auth"), ("data_dir", "/proc")]).await;
     let mut browser = operator(&service).await;
-    let asked = browser.goes_to("/console/machines/import").await;
+    let asked = browser.visit("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
     let refused = upload_file(&mut browser, &token, "mine", FILE).await;
     assert!(refused.status == 422 && refused.html.contains("cannot write to its data folder"), "{}", refused.html);
@@ -203,14 +203,14 @@ async fn newer_upload_replaces_the_older_one() {
     let mut first = operator(&service).await;
     let mut second = operator_by(&service, &Phone::of(8, &service.clock)).await;
     let token = |shown: &ShownPage| token_of(shown, "/console/machines/import");
-    let asked = first.goes_to("/console/machines/import").await;
+    let asked = first.visit("/console/machines/import").await;
     let mine = upload_file(&mut first, &token(&asked), "mine", FILE).await;
-    let asked = second.goes_to("/console/machines/import").await;
-    let theirs = upload_file(&mut second, &token(&asked), "theirs", FILE).await;
+    let asked = second.visit("/console/machines/import").await;
+    let other = upload_file(&mut second, &token(&asked), "theirs", FILE).await;
     let apply = "/console/machines/import/apply";
     let upload = |shown: &ShownPage| format!("&upload={}", shown.between("name=\"upload\" value=\"", "\""));
-    let late = posts(&mut first, &mine, apply, &upload(&mine)).await;
+    let late = post_form(&mut first, &mine, apply, &upload(&mine)).await;
     assert!(late.status == 422 && late.html.contains("another one took its place"), "{}", late.html);
-    let done = posts(&mut second, &theirs, apply, &upload(&theirs)).await;
+    let done = post_form(&mut second, &other, apply, &upload(&other)).await;
     assert!(done.html.contains("2 added"), "{}", done.html);
 }

@@ -12,7 +12,7 @@ use crate::harness::{Program, Service, copy_file, embedded_database};
 
 const APPLICATION_ID: i64 = 0x7367_6e70;
 /// An unprivileged user, for tests that run as root: file modes do not restrict root.
-const NOBODY: u32 = 65534;
+const NOBODY_UID: u32 = 65534;
 
 fn sqlite(file: &Path) -> rusqlite::Connection {
     rusqlite::Connection::open(file).expect("a database")
@@ -31,7 +31,7 @@ async fn commands_reject_replaced_database_files() {
         fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
         let service = Service::on(&data, &Service::clock(), &[]).await;
         let integrator = service.shop().await;
-        let session = integrator.opens("shop.test").await;
+        let session = integrator.create_session("shop.test").await;
         let (file, aside) = (data.join(format!("signpost.sqlite{end}")), folder.path().join("aside"));
         for is_replaced in [false, true] {
             fs::rename(&file, &aside).expect("a file");
@@ -48,10 +48,13 @@ async fn commands_reject_replaced_database_files() {
                 &["status"],
                 &["backup", "copy"],
             ] {
-                let ended = Program::within(folder.path(), arguments).runs().await;
+                let ended = Program::within(folder.path(), arguments).run_async().await;
                 let name = if end.is_empty() { "the database file" } else { end };
-                let told = ended.failed(1);
-                assert!(told.contains(name) && told.contains("restart the server"), "{arguments:?}: {told}");
+                let response = ended.failed(1);
+                assert!(
+                    response.contains(name) && response.contains("restart the server"),
+                    "{arguments:?}: {response}"
+                );
             }
             let after = fs::metadata(&file).map(|file| (file.ino(), file.mtime_nsec())).ok();
             assert_eq!(before, after, "{end}: a command wrote it");
@@ -59,16 +62,16 @@ async fn commands_reject_replaced_database_files() {
             assert_eq!((ready.status, &ready.json()["checks"]["store"]), (503, &json!("failing")));
             fs::rename(&aside, &file).expect("a file");
         }
-        Program::within(folder.path(), &["keys", "list", "--json"]).runs().await.json();
+        Program::within(folder.path(), &["keys", "list", "--json"]).run_async().await.json();
         if !end.is_empty() {
             fs::remove_file(&file).expect("a file");
         }
-        integrator.opens("shop.test").await;
+        integrator.create_session("shop.test").await;
         service.stop().await;
         // At shutdown the server wrote its open files into the database.
         let service = Service::on(&data, &Service::clock(), &[]).await;
         let integrator = crate::harness::Integrator { api: service.url("/sandbox/v1"), ..integrator };
-        integrator.sees(&session).await.with(200);
+        integrator.get_session(&session).await.with(200);
         let sessions = integrator.get("/sessions").await.with(200);
         assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2));
         service.stop().await;
@@ -113,7 +116,7 @@ fn foreign_database_is_rejected_and_unchanged() {
         let path = folder.path().join("other");
         let other = sqlite(&path);
         other.execute_batch(sql).expect("a table");
-        other.close().expect("a close");
+        other.close().expect("closed");
         let before = fs::read(&path).expect("a file");
         for arguments in [
             &["serve", "--listen", "127.0.0.1:0"][..],
@@ -145,7 +148,7 @@ fn database_and_backup_have_the_application_id() {
     assert!(names.iter().all(|name| !name.to_string_lossy().contains("new")), "{names:?}");
 }
 
-/// Returns a directory that becomes read-only and a writable one.
+/// Returns a directory that becomes read-only, and a writable directory.
 fn folders() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let [data, out] = ["data", "out"].map(|name| folder.path().join(name));
@@ -169,7 +172,7 @@ fn make_read_only(data: &Path) {
 fn without_rights(folder: &Path, arguments: &[&str]) -> Program {
     let is_root = fs::metadata("/proc/self").expect("a process").uid() == 0;
     let program = Program::within(folder, arguments);
-    if is_root { program.with_user(NOBODY) } else { program }
+    if is_root { program.with_user(NOBODY_UID) } else { program }
 }
 
 #[tokio::test]
@@ -181,12 +184,12 @@ async fn backup_reads_a_read_only_folder() {
     make_read_only(&data);
     let (data_dir, copy) = (data.to_str().expect("a path"), out.join("copy"));
     let arguments = ["--data-dir", data_dir, "backup", copy.to_str().expect("a path")];
-    let ended = without_rights(&out, &arguments).runs().await;
+    let ended = without_rights(&out, &arguments).run_async().await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(pragma(&copy, "integrity_check"), r#"Text("ok")"#);
-    let listed = without_rights(&out, &["--data-dir", data_dir, "keys", "list"]).runs().await;
-    let told = listed.failed(1);
-    assert!(told.contains("permission denied") && told.contains(data_dir), "{told}");
+    let listed = without_rights(&out, &["--data-dir", data_dir, "keys", "list"]).run_async().await;
+    let response = listed.failed(1);
+    assert!(response.contains("permission denied") && response.contains(data_dir), "{response}");
     mode(&data, 0o755);
 }
 
@@ -205,7 +208,7 @@ async fn backup_does_not_require_the_lock_file() {
     };
     open_to_all();
     let data_dir = data.to_str().expect("a path");
-    let run = |arguments: &[&str]| without_rights(&out, &[&["--data-dir", data_dir], arguments].concat()).runs();
+    let run = |arguments: &[&str]| without_rights(&out, &[&["--data-dir", data_dir], arguments].concat()).run_async();
     let copied = run(&["backup", "copy"]).await;
     assert_eq!(copied.code, Some(0), "{}", copied.err);
     assert_eq!(pragma(&out.join("copy"), "integrity_check"), r#"Text("ok")"#);
@@ -237,7 +240,7 @@ async fn backup_rejects_an_unreadable_wal() {
     service.stop().await;
     make_read_only(&data);
     let arguments = ["--data-dir", data.to_str().expect("a path"), "backup", "copy"];
-    let ended = without_rights(&out, &arguments).runs().await;
+    let ended = without_rights(&out, &arguments).run_async().await;
     assert!(ended.failed(1).contains("-wal file has commits"), "{}", ended.err);
     assert_eq!(fs::read_dir(&out).expect("a folder").count(), 0);
     mode(&data, 0o755);

@@ -1,6 +1,6 @@
 //! Event delivery (docs/handlers.md, Delivery): at least once, whatever the endpoint returns.
 
-use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
+use crate::harness::{Endpoint, Integrator, QueuedEvent, Service, text, until};
 use axum::http::StatusCode;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -10,7 +10,7 @@ use signpost_login::domains::seal::Seal;
 use signpost_login::events::{self, AttemptSlots};
 use signpost_login::ids::EventId;
 use signpost_platform::accounts::Environment;
-use signpost_store::{Step, params, step};
+use signpost_store::{Statement, params};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -18,22 +18,22 @@ use tokio::net::TcpSocket;
 const FIRST: SignedDuration = SignedDuration::from_millis(2400);
 const SECOND: SignedDuration = SignedDuration::from_secs(12);
 
-/// Starts a server with one pending event for this endpoint.
+/// Starts a server with a pending event for this endpoint.
 async fn with_event(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Service {
     let service = Service::with(settings).await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
     log_in(&service, &integrator, "shop.test").await;
     service
 }
 
 async fn log_in(service: &Service, integrator: &Integrator, domain: &str) {
-    let session = integrator.opens(domain).await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let session = integrator.create_session(domain).await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
 }
 
 #[track_caller]
-fn assert_retry_delay(service: &Service, queued: &Queued, from: i64, to: i64) {
+fn assert_retry_delay(service: &Service, queued: &QueuedEvent, from: i64, to: i64) {
     let wait = queued.next_attempt_at.as_millisecond() - service.clock.now().as_millisecond();
     assert!(queued.state == "pending" && (from..=to).contains(&wait), "{wait} {queued:?}");
 }
@@ -41,19 +41,20 @@ fn assert_retry_delay(service: &Service, queued: &Queued, from: i64, to: i64) {
 #[tokio::test]
 async fn retry_sends_the_same_id_and_bytes() {
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers((StatusCode::INTERNAL_SERVER_ERROR, "their-secret"));
-    endpoint.answers(StatusCode::NOT_FOUND);
+    endpoint.respond_with((StatusCode::INTERNAL_SERVER_ERROR, "their-secret"));
+    endpoint.respond_with(StatusCode::NOT_FOUND);
     let service = with_event(&endpoint, &[]).await;
-    let failed = service.tried(1).await;
+    let failed = service.wait_for_attempts(1).await;
     assert_retry_delay(&service, &failed, 1600, 2400);
     assert_eq!(failed.last_status, Some(500));
     assert!(!format!("{failed:?}").contains("their-secret"), "{failed:?}");
-    service.passes(FIRST);
-    assert_retry_delay(&service, &service.tried(2).await, 8000, 12_000);
-    service.passes(SECOND);
-    let done = service.tried(3).await;
+    service.advance_clock(FIRST);
+    assert_retry_delay(&service, &service.wait_for_attempts(2).await, 8000, 12_000);
+    service.advance_clock(SECOND);
+    let done = service.wait_for_attempts(3).await;
     assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
-    let [first, second, third] = [endpoint.receives().await, endpoint.receives().await, endpoint.receives().await];
+    let [first, second, third] =
+        [endpoint.next_request().await, endpoint.next_request().await, endpoint.next_request().await];
     for again in [&second, &third] {
         assert_eq!(again.body, first.body);
         for header in ["webhook-id", "x-svc-signature"] {
@@ -63,9 +64,9 @@ async fn retry_sends_the_same_id_and_bytes() {
     let sent = |at: &crate::harness::Received| at.header("webhook-timestamp").parse::<i64>().expect("seconds");
     assert!(sent(&first) < sent(&second) && sent(&second) < sent(&third));
     assert_eq!(sent(&third), service.clock.now().as_second());
-    service.passes(SignedDuration::from_hours(24 * 30));
-    assert_eq!(service.tried(3).await.state, "delivered");
-    assert!(endpoint.has().is_none());
+    service.advance_clock(SignedDuration::from_hours(24 * 30));
+    assert_eq!(service.wait_for_attempts(3).await.state, "delivered");
+    assert!(endpoint.try_next_request().is_none());
 }
 
 #[tokio::test]
@@ -88,8 +89,8 @@ async fn only_2xx_is_a_success() {
         (410, "failed"),
     ] {
         let endpoint = Endpoint::start().await;
-        endpoint.answers(StatusCode::from_u16(status).expect("a status"));
-        let queued = with_event(&endpoint, &[]).await.tried(1).await;
+        endpoint.respond_with(StatusCode::from_u16(status).expect("a status"));
+        let queued = with_event(&endpoint, &[]).await.wait_for_attempts(1).await;
         assert_eq!((queued.state.as_str(), queued.last_status), (state, Some(status.into())));
     }
 }
@@ -97,33 +98,33 @@ async fn only_2xx_is_a_success() {
 #[tokio::test]
 async fn status_410_ends_the_delivery() {
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers(StatusCode::GONE);
+    endpoint.respond_with(StatusCode::GONE);
     let service = with_event(&endpoint, &[]).await;
-    assert_eq!(service.tried(1).await.state, "failed");
-    endpoint.receives().await;
-    service.passes(SignedDuration::from_hours(24 * 30));
+    assert_eq!(service.wait_for_attempts(1).await.state, "failed");
+    endpoint.next_request().await;
+    service.advance_clock(SignedDuration::from_hours(24 * 30));
     let (integrator, mut other) = (service.integrator().await, Endpoint::start().await);
-    integrator.registers_at("other.test", &other.url("/")).await;
+    integrator.register_domain_at("other.test", &other.url("/")).await;
     // A later event arrives only after due earlier events were attempted.
     log_in(&service, &integrator, "other.test").await;
-    other.receives().await;
-    assert!(endpoint.has().is_none());
+    other.next_request().await;
+    assert!(endpoint.try_next_request().is_none());
 }
 
 #[tokio::test]
 async fn retry_schedule_is_configurable_and_finite() {
     for (schedule, attempts) in [("1s", 2), ("1s,1s,1s", 4)] {
         let mut endpoint = Endpoint::start().await;
-        (0..10).for_each(|_| endpoint.answers(StatusCode::BAD_GATEWAY));
+        (0..10).for_each(|_| endpoint.respond_with(StatusCode::BAD_GATEWAY));
         let service = with_event(&endpoint, &[("webhook_retry_schedule", schedule)]).await;
         for attempt in 1..=attempts {
-            let queued = service.tried(attempt).await;
+            let queued = service.wait_for_attempts(attempt).await;
             assert_eq!(queued.state, if attempt < attempts { "pending" } else { "failed" }, "{schedule} {attempt}");
-            endpoint.receives().await;
-            service.passes(SignedDuration::from_millis(1200));
+            endpoint.next_request().await;
+            service.advance_clock(SignedDuration::from_millis(1200));
         }
-        service.passes(SignedDuration::from_hours(24 * 30));
-        assert_eq!(service.tried(attempts).await.state, "failed");
+        service.advance_clock(SignedDuration::from_hours(24 * 30));
+        assert_eq!(service.wait_for_attempts(attempts).await.state, "failed");
     }
 }
 
@@ -138,9 +139,9 @@ async fn retry_after_extends_the_delay() {
         ("Fri, 15 Jan 2027 07:00:00 GMT", 1600, 2400),
     ] {
         let endpoint = Endpoint::start().await;
-        endpoint.answers((StatusCode::SERVICE_UNAVAILABLE, [("retry-after", asked)]));
+        endpoint.respond_with((StatusCode::SERVICE_UNAVAILABLE, [("retry-after", asked)]));
         let service = with_event(&endpoint, &[]).await;
-        assert_retry_delay(&service, &service.tried(1).await, from, to);
+        assert_retry_delay(&service, &service.wait_for_attempts(1).await, from, to);
     }
 }
 
@@ -150,25 +151,25 @@ async fn truncated_2xx_body_is_a_success() {
     let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &url).await;
+    integrator.register_domain_at("shop.test", &url).await;
     log_in(&service, &integrator, "shop.test").await;
     let (mut connection, _) = listener.accept().await.expect("a connection");
     assert!(connection.read(&mut [0; 1024]).await.expect("a request") > 0);
     connection.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\ncut").await.expect("a connection");
     drop(connection);
-    let queued = service.tried(1).await;
+    let queued = service.wait_for_attempts(1).await;
     assert_eq!((queued.state.as_str(), queued.last_status, queued.last_error), ("delivered", Some(202), None));
 }
 
 /// Returns the statement that inserts a pending event directly, without a login.
-fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str) -> Step {
+fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str) -> Statement {
     const QUEUE: &str = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state,
                                                  attempts, created_at, next_attempt_at)
                          VALUES ($1, $5, 'sandbox', $2, $3, $3, $6, 'pending', 0, $4, $4)";
     let now = service.clock.now();
     let id = EventId::new(now, signpost_store::random());
     let body = json!({ "id": id, "event": "test", "timestamp": now, "session_id": "", "data": {} }).to_string();
-    step(QUEUE, params![id.as_str(), text(domain, "id"), url, now, account, body])
+    Statement::new(QUEUE, params![id.as_str(), text(domain, "id"), url, now, account, body])
 }
 
 #[tokio::test]
@@ -180,9 +181,9 @@ async fn hanging_account_does_not_delay_other_accounts() {
     let anywhere = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("a free port");
     let port = anywhere.local_addr().expect("an address").port();
     let mut tarpit = Endpoint::on(anywhere, true);
-    let domain = hostile.registers_at("localhost", &format!("http://127.0.0.1:{port}/")).await;
+    let domain = hostile.register_domain_at("localhost", &format!("http://127.0.0.1:{port}/")).await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     let urls = (1..=ENDPOINTS).map(|last| format!("http://127.0.0.{last}:{port}"));
     let queued =
         urls.flat_map(|url| (0..8).map(move |_| url.clone())).map(|url| queue(&service, "hostile", &domain, &url));
@@ -190,33 +191,36 @@ async fn hanging_account_does_not_delay_other_accounts() {
     service.app.login.outbox.notify_one();
     // No other account has events, so this account exceeds its share.
     for _ in 0..192 {
-        tarpit.receives().await;
+        tarpit.next_request().await;
     }
     join_all((0..32).map(|_| log_in(&service, &integrator, "shop.test"))).await;
     for _ in 0..32 {
-        endpoint.receives().await;
+        endpoint.next_request().await;
     }
     let outbox = service.outbox().await;
     assert!(outbox.iter().all(|queued| queued.last_error.is_none()), "the tarpit's attempts hang still");
-    assert!(tarpit.has().is_none(), "it has all but the spare places");
+    assert!(tarpit.try_next_request().is_none(), "it has all but the spare places");
 }
 
 #[tokio::test]
 async fn disabled_endpoints_do_not_block_other_endpoints() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     let now = service.clock.now();
     // More than one batch, all due before the event of the working endpoint.
     let disabled = (0..150).flat_map(|number| {
         const DISABLED: &str = "INSERT INTO endpoints VALUES ('acme', 'sandbox', $1, 0, $2, $3)";
         let url = format!("http://0-{number}.test");
         let probe_at = now + SignedDuration::from_hours(1);
-        [queue(&service, "acme", &domain, &url), step(DISABLED, vec![url.into(), now.into(), probe_at.into()])]
+        [
+            queue(&service, "acme", &domain, &url),
+            Statement::new(DISABLED, vec![url.into(), now.into(), probe_at.into()]),
+        ]
     });
     service.app.store.write(disabled.collect::<Vec<_>>()).await.expect("a database");
     log_in(&service, &integrator, "shop.test").await;
-    endpoint.receives().await;
+    endpoint.next_request().await;
     let tried = service.outbox().await.iter().filter(|queued| queued.attempts > 0).count();
     assert_eq!(tried, 1);
 }
@@ -226,23 +230,25 @@ async fn unsendable_event_fails_only_its_own_attempt() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut unreadable, mut endpoint) = (Endpoint::start().await, Endpoint::start().await);
-    let domain = integrator.registers_at("unreadable.test", &unreadable.url("/")).await;
-    let other = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let domain = integrator.register_domain_at("unreadable.test", &unreadable.url("/")).await;
+    let other = integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     // Encrypted with a key that this server does not have.
     let sealed = Seal::new(Some(&[9; 32]), None).encrypt("whsec_x", text(&domain, "id"), [1; 12]);
-    let spoil =
-        step("UPDATE domains SET webhook_secret = $1 WHERE id = $2", vec![sealed.into(), text(&domain, "id").into()]);
+    let spoil = Statement::new(
+        "UPDATE domains SET webhook_secret = $1 WHERE id = $2",
+        vec![sealed.into(), text(&domain, "id").into()],
+    );
     service.app.store.write([spoil]).await.expect("a database");
-    // Both are older than the valid event and claimed in one batch with it.
-    let spoil = step("UPDATE deliveries SET attempts = -9", vec![]);
+    // Both are older than the valid event, and claimed in its batch.
+    let spoil = Statement::new("UPDATE deliveries SET attempts = -9", vec![]);
     let counted = [queue(&service, "acme", &other, &endpoint.url("/")), spoil];
     let poison = [queue(&service, "acme", &domain, &unreadable.url("/")), queue(&service, "acme", &other, "nowhere")];
     service.app.store.write(counted.into_iter().chain(poison).collect::<Vec<_>>()).await.expect("a database");
     log_in(&service, &integrator, "shop.test").await;
-    assert_eq!(endpoint.receives().await.json()["event"], "login");
+    assert_eq!(endpoint.next_request().await.json()["event"], "login");
     let outbox = until("the others were tried", async || {
         let outbox = service.outbox().await;
-        let is_tried = |queued: &Queued| (queued.attempts == 1 || queued.state == "failed") && !queued.is_running;
+        let is_tried = |queued: &QueuedEvent| (queued.attempts == 1 || queued.state == "failed") && !queued.is_running;
         outbox.iter().all(is_tried).then_some(outbox)
     });
     let errors: Vec<_> = outbox.await.into_iter().filter_map(|queued| queued.last_error).collect();
@@ -252,7 +258,7 @@ async fn unsendable_event_fails_only_its_own_attempt() {
     assert!(errors.iter().any(|error| error.contains("deliveries.url")), "{errors:?}");
     let shown = integrator.get("/deliveries?state=pending").await.with(200);
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
-    assert!(unreadable.has().is_none());
+    assert!(unreadable.try_next_request().is_none());
     // These errors do not count as failures of the endpoints.
     assert!(events::endpoints::list_failing(&service.app.store, 100).await.expect("a database").is_empty());
 }
@@ -262,12 +268,12 @@ async fn redirects_fail_and_are_not_followed() {
     for status in [301, 302, 303, 307, 308] {
         let (endpoint, mut elsewhere) = (Endpoint::start().await, Endpoint::start().await);
         let location = [("location", elsewhere.url("/"))];
-        endpoint.answers((StatusCode::from_u16(status).expect("a status"), location));
+        endpoint.respond_with((StatusCode::from_u16(status).expect("a status"), location));
         let service = with_event(&endpoint, &[]).await;
-        let queued = service.tried(1).await;
+        let queued = service.wait_for_attempts(1).await;
         assert_retry_delay(&service, &queued, 1600, 2400);
         assert_eq!(queued.last_status, Some(status.into()));
-        assert!(elsewhere.has().is_none());
+        assert!(elsewhere.try_next_request().is_none());
     }
 }
 
@@ -279,15 +285,15 @@ async fn events_wait_for_an_unreachable_endpoint() {
     let url = format!("http://{}/hook", socket.local_addr().expect("an address"));
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &url).await;
+    integrator.register_domain_at("shop.test", &url).await;
     log_in(&service, &integrator, "shop.test").await;
-    let queued = service.tried(1).await;
+    let queued = service.wait_for_attempts(1).await;
     assert_retry_delay(&service, &queued, 1600, 2400);
     assert!(queued.last_status.is_none() && queued.last_error.is_some(), "{queued:?}");
     let mut endpoint = Endpoint::on(socket.listen(16).expect("a listener"), false);
-    service.passes(FIRST);
-    assert_eq!(endpoint.receives().await.json()["id"], json!(queued.id));
-    assert_eq!(service.tried(2).await.state, "delivered");
+    service.advance_clock(FIRST);
+    assert_eq!(endpoint.next_request().await.json()["id"], json!(queued.id));
+    assert_eq!(service.wait_for_attempts(2).await.state, "delivered");
 }
 
 #[tokio::test]
@@ -296,23 +302,22 @@ async fn slow_endpoint_does_not_delay_others() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut slow, mut quick) = (Endpoint::hanging().await, Endpoint::start().await);
-    integrator.registers_at("slow.test", &slow.url("/")).await;
-    integrator.registers_at("quick.test", &quick.url("/")).await;
+    integrator.register_domain_at("slow.test", &slow.url("/")).await;
+    integrator.register_domain_at("quick.test", &quick.url("/")).await;
     // More than the limit of concurrent attempts, over all accounts.
     for _ in 0..SLOW / 100 {
         join_all((0..100).map(|_| log_in(&service, &integrator, "slow.test"))).await;
     }
-    slow.receives().await;
+    slow.next_request().await;
     for _ in 0..3 {
         log_in(&service, &integrator, "quick.test").await;
-        quick.receives().await;
+        quick.next_request().await;
     }
     let delivered = until("the quick endpoint's events are done", async || {
         let outbox = service.outbox().await;
         let delivered = outbox.iter().filter(|queued| queued.state == "delivered").count();
         (delivered == 3).then_some(outbox)
     });
-    // The slow endpoint never answers.
     assert_eq!(delivered.await.iter().filter(|queued| queued.state == "pending").count(), SLOW);
 }
 
@@ -328,15 +333,15 @@ async fn forbidden_addresses_are_not_dialled() {
     let (mut sessions, hosts) = (Vec::new(), ["http://127.0.0.1", "https://127.0.0.1", "https://localhost"]);
     for (number, host) in hosts.iter().enumerate() {
         let name = format!("n{number}.test");
-        integrator.registers_at(&name, &format!("{host}:{port}/")).await;
-        sessions.push([integrator.opens(&name).await, integrator.opens(&name).await]);
+        integrator.register_domain_at(&name, &format!("{host}:{port}/")).await;
+        sessions.push([integrator.create_session(&name).await, integrator.create_session(&name).await]);
     }
     permissive.stop().await;
     for (turn, setting) in ["auto", "false"].into_iter().enumerate() {
         let service = Service::on(folder.path(), &clock, &[("allow_private_webhooks", setting)]).await;
         let integrator = service.integrator_of("acme", Environment::Live).await;
         for session in &sessions {
-            integrator.hands_in(&session[turn], &service.phone().answers(&session[turn])).await.with(200);
+            integrator.authenticate(&session[turn], &service.phone().answer(&session[turn])).await.with(200);
         }
         let outbox = until("every event was tried", async || {
             let outbox = service.outbox().await;
@@ -369,12 +374,12 @@ async fn events_survive_a_restart_with_a_named_database() {
 async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let clock = Service::clock();
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers(StatusCode::SERVICE_UNAVAILABLE);
+    endpoint.respond_with(StatusCode::SERVICE_UNAVAILABLE);
     let first = Service::open(settings, clock.clone()).await;
     let integrator = first.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
     log_in(&first, &integrator, "shop.test").await;
-    let queued = first.tried(1).await;
+    let queued = first.wait_for_attempts(1).await;
     first.stop().await;
     clock.advance(FIRST);
     let now = clock.now();
@@ -386,10 +391,10 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     assert_eq!(claimed.len(), 1);
     dying.close().await;
     let second = Service::open(settings, clock.clone()).await;
-    let first_body = endpoint.receives().await.body;
-    let again = endpoint.receives().await;
+    let first_body = endpoint.next_request().await.body;
+    let again = endpoint.next_request().await;
     assert_eq!(again.body, first_body);
     assert_eq!(text(&again.json(), "id"), queued.id);
-    assert_eq!(second.tried(3).await.state, "delivered");
+    assert_eq!(second.wait_for_attempts(3).await.state, "delivered");
     second.stop().await;
 }

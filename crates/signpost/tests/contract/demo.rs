@@ -7,17 +7,17 @@ use std::path::Path;
 use reqwest::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{RequestBuilder, Response};
 
-use crate::harness::{Program, Running, http, members};
+use crate::harness::{Program, RunningProgram, http, members};
 
-async fn demo(folder: &Path, more: &[&str]) -> Running {
+async fn demo(folder: &Path, more: &[&str]) -> RunningProgram {
     let arguments = [&["demo", "--json", "--listen", "127.0.0.1:0"], more].concat();
     let program = Program::within(folder, &arguments);
-    tokio::task::spawn_blocking(|| program.started(&[])).await.expect("no panic")
+    tokio::task::spawn_blocking(|| program.start_server(&[])).await.expect("no panic")
 }
 
-async fn ends(mut demo: Running) -> (Option<i32>, String) {
+async fn ends(mut demo: RunningProgram) -> (Option<i32>, String) {
     demo.terminate();
-    let ended = tokio::task::spawn_blocking(move || demo.ends()).await.expect("no panic");
+    let ended = tokio::task::spawn_blocking(move || demo.wait_for_exit()).await.expect("no panic");
     (ended.0.code(), ended.1)
 }
 
@@ -117,17 +117,17 @@ async fn demo_ignores_the_operators_settings() {
     let arguments = ["demo", "--json", "--listen", "127.0.0.1:0"];
     let program =
         Program::within(folder.path(), &arguments).env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
-    let demo = tokio::task::spawn_blocking(|| program.started(&[])).await.expect("no panic");
+    let demo = tokio::task::spawn_blocking(|| program.start_server(&[])).await.expect("no panic");
     assert_eq!(ends(demo).await.0, Some(0));
-    for (flags, said) in [
+    for (flags, expected) in [
         (&["--config", "signpost.toml"][..], "--config"),
         (&["--database-url", "sqlite::memory:"], "--database-url"),
         (&["--listen", "0.0.0.0:0"], "127.0.0.1:PORT"),
         (&["--listen", "192.0.2.1:80"], "127.0.0.1:PORT"),
         (&["--listen", "8080"], "listen"),
     ] {
-        let ended = Program::within(folder.path(), &[&["demo"], flags].concat()).runs().await;
-        assert!(ended.failed(2).contains(said), "{}", ended.err);
+        let ended = Program::within(folder.path(), &[&["demo"], flags].concat()).run_async().await;
+        assert!(ended.failed(2).contains(expected), "{}", ended.err);
     }
 }
 
@@ -139,13 +139,13 @@ async fn demo_with_a_data_folder_is_persistent() {
         let demo = demo(folder.path(), &["--data-dir", "kept"]).await;
         assert_eq!(ends(demo).await, (Some(0), String::new()));
         let listed =
-            Program::within(folder.path(), &["keys", "list", "--json", "--data-dir", "kept"]).runs().await.json();
+            Program::within(folder.path(), &["keys", "list", "--json", "--data-dir", "kept"]).run_async().await.json();
         let listed = listed["keys"].as_array().expect("a list").clone();
         keys.push(listed.iter().filter(|key| key.get("revoked_at").is_none()).count());
     }
     assert_eq!(keys, [1, 1], "the key of an earlier run is revoked");
     let domains =
-        Program::within(folder.path(), &["domains", "list", "--json", "--data-dir", "kept"]).runs().await.json();
+        Program::within(folder.path(), &["domains", "list", "--json", "--data-dir", "kept"]).run_async().await.json();
     let domains = domains["domains"].as_array().expect("a list");
     assert_eq!(domains.iter().filter(|domain| domain["account"] == "demo").count(), 1);
 }
@@ -155,6 +155,6 @@ async fn demo_reports_an_address_in_use() {
     let folder = tempfile::tempdir().expect("a folder");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    let ended = Program::within(folder.path(), &["demo", "--listen", &address]).runs().await;
+    let ended = Program::within(folder.path(), &["demo", "--listen", &address]).run_async().await;
     assert!(ended.failed(1).contains(&address), "{}", ended.err);
 }

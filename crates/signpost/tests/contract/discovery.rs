@@ -10,7 +10,7 @@ const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 /// Registers a hosted domain and returns its ID.
 async fn hosted(integrator: &Integrator) -> String {
-    let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
+    let domain = integrator.register_domain_at("shop.test", "https://shop.test/hook").await;
     let id = text(&domain, "id").to_owned();
     integrator.patch(&format!("/domains/{id}"), &json!({ "handler": "hosted" })).await.with(200);
     id
@@ -37,7 +37,7 @@ async fn discovery_urls_return_identical_documents() {
         let endpoints = seen[0].as_object().expect("a document").iter();
         let mut endpoints = endpoints.filter(|(name, _)| name.ends_with("_endpoint") || *name == "jwks_uri");
         assert!(endpoints.all(|(_, url)| url.as_str().is_some_and(|url| url.starts_with(&format!("{issuer}/")))));
-        let keys = text(&seen[0], "jwks_uri").strip_prefix(&service.app.public_address).expect("an address of ours");
+        let keys = text(&seen[0], "jwks_uri").strip_prefix(&service.app.public_address).expect("a URL");
         assert_eq!(service.visitor().get(keys).await.with(200)["keys"].as_array().map(Vec::len), Some(2));
     }
 }
@@ -75,9 +75,9 @@ async fn discovery_accepts_preflights_of_any_origin() {
 async fn discovery_endpoint_verification() {
     let service = Service::with(&[("public_url", "https://login.test")]).await;
     let id = hosted(&service.integrator_of("acme", Environment::Live).await).await;
-    let told = service.visitor().get(&format!("/{id}/.well-known/openid-configuration")).await.with(200);
-    assert_eq!(told["issuer"], format!("https://login.test/{id}"));
-    let urls = told.as_object().expect("a document").iter();
+    let response = service.visitor().get(&format!("/{id}/.well-known/openid-configuration")).await.with(200);
+    assert_eq!(response["issuer"], format!("https://login.test/{id}"));
+    let urls = response.as_object().expect("a document").iter();
     let urls: Vec<_> = urls.filter(|(name, _)| name.ends_with("_endpoint") || name.ends_with("_uri")).collect();
     for (name, url) in &urls {
         let url: reqwest::Url =
@@ -96,7 +96,7 @@ async fn discovery_endpoint_verification() {
         ("grant_types_supported", "authorization_code"),
         ("token_endpoint_auth_methods_supported", "client_secret_basic"),
     ] {
-        let all = told[name].as_array().unwrap_or_else(|| panic!("{name}: {told}"));
+        let all = response[name].as_array().unwrap_or_else(|| panic!("{name}: {response}"));
         assert!(all.iter().all(Value::is_string) && all.contains(&json!(value)), "{name}: {all:?}");
     }
     // The key set contains public keys only, each with a unique ID.
@@ -138,28 +138,28 @@ async fn non_issuers_have_no_documents() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let hosted = hosted(&integrator).await;
-    let direct = text(&integrator.registers("direct.test").await, "id").to_owned();
-    let gone = text(&integrator.registers("gone.test").await, "id").to_owned();
+    let direct = text(&integrator.register_domain("direct.test").await, "id").to_owned();
+    let gone = text(&integrator.register_domain("gone.test").await, "id").to_owned();
     integrator.patch(&format!("/domains/{gone}"), &json!({ "handler": "hosted" })).await.with(200);
     let jwks = format!("/sandbox/{gone}/jwks");
     assert_eq!(service.visitor().get(&jwks).await.status, 200);
     assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{gone}"))).await.status, 204);
     // Change notifications can arrive later than the response.
     until("it is gone", async || (service.visitor().get(&jwks).await.status == 404).then_some(())).await;
-    let nobody = format!("dom_{}", "0".repeat(36));
+    let unknown = format!("dom_{}", "0".repeat(36));
     // A sandbox domain is not an issuer in the live environment.
-    let realms = [("", &hosted), ("/sandbox", &direct), ("/sandbox", &nobody), ("", &nobody), ("/sandbox", &gone)];
-    for (place, id) in realms.map(|(place, id)| (place, id.as_str())).into_iter().chain([("", "x"), ("", "%FF")]) {
+    let tenants = [("", &hosted), ("/sandbox", &direct), ("/sandbox", &unknown), ("", &unknown), ("/sandbox", &gone)];
+    for (place, id) in tenants.map(|(place, id)| (place, id.as_str())).into_iter().chain([("", "x"), ("", "%FF")]) {
         let inserted = NAMES.map(|name| format!("/.well-known/{name}{place}/{id}"));
         let appended = NAMES.map(|name| format!("{place}/{id}/.well-known/{name}"));
         for path in inserted.into_iter().chain(appended).chain([format!("{place}/{id}/jwks")]) {
             let reply = service.visitor().get(&path).await;
-            reply.refused(404, "not_found");
+            reply.assert_error(404, "not_found");
             assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{path}");
         }
     }
     let posted = service.visitor().post(&format!("/sandbox/{hosted}/jwks"), json!({})).await;
-    posted.refused(405, "method_not_allowed");
+    posted.assert_error(405, "method_not_allowed");
 }
 
 #[tokio::test]
@@ -197,29 +197,29 @@ async fn documents_are_limited_per_address() {
 #[tokio::test]
 async fn anonymous_requests_have_separate_limits() {
     let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
-    let realm = format!("/sandbox/dom_{}", "0".repeat(36));
-    let (keys, page) = (format!("{realm}/jwks"), format!("{realm}/authorize"));
+    let tenant = format!("/sandbox/dom_{}", "0".repeat(36));
+    let (keys, page) = (format!("{tenant}/jwks"), format!("{tenant}/authorize"));
     for (path, status) in [(&*keys, 404), (&page, 404), ("/v1/sessions/sess_x", 401)] {
         for status in [status, status, 429] {
             assert_eq!(service.visitor().get(path).await.status, status, "{path}");
         }
     }
-    // Both documents share one limit.
-    let discovery = format!("{realm}/.well-known/openid-configuration");
-    assert_eq!(service.visitor().get(&discovery).await.refused(429, "rate_limited")["limit"], "documents");
+    // Both documents share a limit.
+    let discovery = format!("{tenant}/.well-known/openid-configuration");
+    assert_eq!(service.visitor().get(&discovery).await.assert_error(429, "rate_limited")["limit"], "documents");
 }
 
 #[tokio::test]
 async fn discovered_endpoints_respond() {
-    let realm = crate::openid_flow::Realm::start().await;
-    let (told, http) = (realm.party.discovers().await, realm.service.visitor().http);
-    assert_eq!(text(&told, "issuer"), realm.party.issuer());
-    let endpoints = told.as_object().expect("an object").iter();
+    let tenant = crate::openid_flow::Tenant::start().await;
+    let (response, http) = (tenant.party.discovery().await, tenant.service.visitor().http);
+    assert_eq!(text(&response, "issuer"), tenant.party.issuer());
+    let endpoints = response.as_object().expect("an object").iter();
     let endpoints: Vec<_> = endpoints.filter(|(name, _)| name.ends_with("_endpoint") || *name == "jwks_uri").collect();
     assert_eq!(endpoints.len(), 7, "{endpoints:?}");
     for (name, url) in endpoints {
-        let path = url.as_str().and_then(|url| url.strip_prefix(&realm.party.issuer())).expect("below the issuer");
-        let status = http.get(realm.party.url(path)).send().await.expect("a reply").status().as_u16();
+        let path = url.as_str().and_then(|url| url.strip_prefix(&tenant.party.issuer())).expect("below the issuer");
+        let status = http.get(tenant.party.url(path)).send().await.expect("a reply").status().as_u16();
         assert!([200, 400, 401, 405].contains(&status), "{name}: {status}");
     }
 }

@@ -15,7 +15,7 @@ use signpost_store::random;
 use crate::harness::documented::{DOCUMENT, fits, operations, seen_file};
 use crate::harness::{Endpoint, Integrator, Reply, Service, send, text};
 
-const NOBODY: &str = "000000000000000000000000000000000000";
+const UNKNOWN_ID: &str = "000000000000000000000000000000000000";
 const MACHINE: &str = r#"{"locations": []}"#;
 
 /// Returns the path with IDs of objects that do not exist.
@@ -25,8 +25,8 @@ fn address(path: &str) -> String {
         _ if path.starts_with("/domains") => "dom",
         _ => "evt",
     };
-    let path = path.replace("{id}", &format!("{kind}_{NOBODY}"));
-    let path = path.replace("{client}", &format!("cli_{NOBODY}"));
+    let path = path.replace("{id}", &format!("{kind}_{UNKNOWN_ID}"));
+    let path = path.replace("{client}", &format!("cli_{UNKNOWN_ID}"));
     path.replace("{user}", "02").replace("{credential}", "02").replace("{challenge}", "x")
 }
 
@@ -84,9 +84,9 @@ async fn endpoints_require_a_key_with_the_scope() {
     let atms = auth.with_key(Some(secrecy::ExposeSecret::expose_secret(&atms.key)));
     for (path, method, operation) in operations().filter(|(.., operation)| is_keyed(operation)) {
         let body = body_of(path, operation);
-        ask(&visitor, path, method, body).await.refused(401, "invalid_api_key");
+        ask(&visitor, path, method, body).await.assert_error(401, "invalid_api_key");
         let (fit, unfit) = if path.starts_with("/atms") { (&atms, &auth) } else { (&auth, &atms) };
-        ask(unfit, path, method, body).await.refused(403, "insufficient_scope");
+        ask(unfit, path, method, body).await.assert_error(403, "insufficient_scope");
         let reply = ask(fit, path, method, body).await;
         if path.contains('{') {
             assert_eq!(reply.status, 404, "{method} {path}");
@@ -96,7 +96,7 @@ async fn endpoints_require_a_key_with_the_scope() {
     for (path, method, operation) in operations().filter(|(path, ..)| !is_document(path)) {
         let reply = ask(&auth.with_key(Some("svc_test_x")), path, method, body_of(path, operation)).await;
         assert!(reply.status < 500, "{method} {path}");
-        service.passes(SignedDuration::from_secs(5));
+        service.advance_clock(SignedDuration::from_secs(5));
         let key = if path.starts_with("/atms") { &atms } else { &auth };
         let now = service.clock.now().as_second();
         let body = body_of(path, operation).map(|body| {
@@ -122,16 +122,16 @@ async fn undocumented_members_are_detected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     let body = json!({ "domain": "shop.test", "metadata": { "own": 1 }, "requester": { "country": "US" } });
     let session = integrator.post("/sessions", &body).await.with(201);
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    let event = endpoint.receives().await.json();
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    let event = endpoint.next_request().await.json();
     let delivery = integrator.get(&format!("/deliveries/{}", text(&event, "id"))).await.with(200);
     for (schema, value) in [
         ("RegisteredDomain", domain),
         ("CreatedSession", session.clone()),
-        ("Session", integrator.sees(&session).await.with(200)),
+        ("Session", integrator.get_session(&session).await.with(200)),
         ("SessionList", integrator.get("/sessions").await.with(200)),
         ("DomainList", integrator.get("/domains").await.with(200)),
         ("Event", event),
@@ -143,7 +143,7 @@ async fn undocumented_members_are_detected() {
         // The integrator's metadata has no schema.
         for place in places.iter().filter(|place| !place.ends_with("/metadata")) {
             let mut more = value.clone();
-            more.pointer_mut(place).expect("an object of it")["undocumented"] = 1.into();
+            more.pointer_mut(place).expect("an object")["undocumented"] = 1.into();
             fits(schema, &more).expect_err(&format!("a member that is not documented, in {schema} at '{place}'"));
         }
     }
@@ -192,7 +192,7 @@ async fn every_endpoint_has_a_rate_limit() {
 async fn every_body_is_limited_json() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (auth, visitor) = (service.shop().await, service.integrator().await.with_key(None));
-    let session = auth.opens("shop.test").await;
+    let session = auth.create_session("shop.test").await;
     let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
@@ -212,7 +212,7 @@ async fn every_body_is_limited_json() {
         if takes_body && !path.starts_with("/hosted") {
             let method: Method = method.to_uppercase().parse().expect("a method");
             let typed = key.request(method, &path).header("content-type", "text/plain").body("{\"a\": 1}");
-            send(typed).await.refused(415, "unsupported_media_type");
+            send(typed).await.assert_error(415, "unsupported_media_type");
         }
     }
 }
@@ -225,8 +225,8 @@ async fn lists_validate_limit_and_cursor() {
     let is_list = |operation: &Value| operation["parameters"].to_string().contains("Limit\"");
     for (path, ..) in operations().filter(|(.., operation)| is_list(operation)) {
         let path = path.replace("{id}", text(&domain, "id"));
-        integrator.get(&format!("{path}?limit=0")).await.blames("limit");
-        integrator.get(&format!("{path}?cursor=x")).await.blames("cursor");
+        integrator.get(&format!("{path}?limit=0")).await.assert_invalid_field("limit");
+        integrator.get(&format!("{path}?cursor=x")).await.assert_invalid_field("cursor");
         integrator.get(&format!("{path}?limit=100")).await.with(200);
     }
 }
@@ -235,7 +235,7 @@ async fn lists_validate_limit_and_cursor() {
 async fn submission_and_qr_code_match_the_document() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let auth = service.shop().await;
-    let session = auth.opens("shop.test").await;
+    let session = auth.create_session("shop.test").await;
     let picture = auth.get(&format!("/sessions/{}/qr.png", text(&session, "id"))).await;
     assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
@@ -252,10 +252,10 @@ async fn submission_and_qr_code_match_the_document() {
 async fn ended_sessions_return_their_state() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (done, late) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    integrator.hands_in(&done, &service.phone().answers(&done)).await.with(200);
-    let answer = service.phone().answers(&late);
-    service.passes(SignedDuration::from_secs(300 + 15 * 60));
+    let (done, late) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
+    integrator.authenticate(&done, &service.phone().answer(&done)).await.with(200);
+    let answer = service.phone().answer(&late);
+    service.advance_clock(SignedDuration::from_secs(300 + 15 * 60));
     let of_sessions = operations().filter(|(path, ..)| path.starts_with("/sessions/{id}"));
     for (path, method, operation) in of_sessions.filter(|(path, ..)| !path.ends_with("/events")) {
         let body = if path.ends_with("/authenticate") {
@@ -266,10 +266,10 @@ async fn ended_sessions_return_their_state() {
             body_of(path, operation).map(str::to_owned)
         };
         let reply = ask(&integrator, &path.replace("{id}", text(&late, "id")), method, body.as_deref()).await;
-        reply.refused(410, "session_expired");
+        reply.assert_error(410, "session_expired");
         let reply = ask(&integrator, &path.replace("{id}", text(&done, "id")), method, body.as_deref()).await;
         if operation["responses"].get("409").is_some() && !path.ends_with("/authenticate") {
-            reply.refused(409, "session_already_authenticated");
+            reply.assert_error(409, "session_already_authenticated");
         }
     }
 }
@@ -287,7 +287,7 @@ async fn hosted_handlers_return_identical_errors() {
         let body = json!({ "domain": "shop.test", "mode": mode });
         let session = integrator.post("/sessions", &body).await.with(201);
         let post = async |member: &str, value: Value| {
-            let mut answer = service.phone().answers(&session);
+            let mut answer = service.phone().answer(&session);
             answer[member] = value;
             visitor.post(&format!("/hosted/{mode}"), &answer).await.status
         };
@@ -317,7 +317,7 @@ async fn openapi_document_is_public() {
         assert_eq!(packed.headers()["content-encoding"], "gzip");
         let packed = packed.bytes().await.expect("a whole page");
         assert!(packed.len() < page.text.len() / 5, "{} of {} bytes", packed.len(), page.text.len());
-        visitor.post_nothing(&format!("{base}/reference")).await.refused(405, "method_not_allowed");
+        visitor.post_nothing(&format!("{base}/reference")).await.assert_error(405, "method_not_allowed");
     }
 }
 
@@ -334,11 +334,11 @@ fn error_codes_match_the_document() {
 #[ignore = "it looks at what all other tests saw"]
 fn every_documented_reply_was_seen() {
     let file = seen_file();
-    let seen = fs::read_to_string(&file).expect("what the tests of this binary saw; run them first");
+    let seen = fs::read_to_string(&file).expect("the observations of this binary; run its tests first");
     for other in fs::read_dir(file.parent().expect("a folder")).expect("a folder").flatten() {
         // Files of older binaries.
         if other.path() != file && other.file_name().to_string_lossy().starts_with("seen-") {
-            fs::remove_file(other.path()).expect("a file of ours");
+            fs::remove_file(other.path()).expect("a file");
         }
     }
     let seen: BTreeSet<_> = seen.lines().collect();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use signpost_auth::WebhookSecret;
 use signpost_platform::accounts::Environment;
 
-use crate::harness::{DEAD, Endpoint, Service, members, text, time};
+use crate::harness::{Endpoint, Service, UNREACHABLE_URL, members, text, time};
 
 const LISTED: [&str; 5] = ["id", "domain", "verified", "webhook_url", "created_at"];
 
@@ -14,11 +14,11 @@ const LISTED: [&str; 5] = ["id", "domain", "verified", "webhook_url", "created_a
 async fn registration_returns_the_secret_once() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     assert!(text(&domain, "id").starts_with("dom_"));
     assert_eq!((&domain["domain"], &domain["verified"]), (&json!("shop.test"), &json!(false)));
-    assert_eq!(text(&domain, "webhook_url"), DEAD);
-    let token = text(&domain, "verification_token").strip_prefix("svc-verify=").expect("its shape");
+    assert_eq!(text(&domain, "webhook_url"), UNREACHABLE_URL);
+    let token = text(&domain, "verification_token").strip_prefix("svc-verify=").expect("a token");
     assert!(token.len() >= 22 && token.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{token}");
     let secret = text(&domain, "webhook_secret");
     assert!(secret.starts_with("whsec_") && WebhookSecret::parse(secret).is_ok());
@@ -35,10 +35,10 @@ async fn list_contains_domains_of_one_environment() {
     let (live, sandbox) = (service.integrator_of("acme", Environment::Live).await, service.integrator().await);
     assert_eq!(live.get("/domains").await.with(200), json!({ "domains": [] }));
     for name in ["b.test", "a.test", "c.test"] {
-        live.registers_at(name, &format!("https://{name}/hook")).await;
+        live.register_domain_at(name, &format!("https://{name}/hook")).await;
     }
-    sandbox.registers("sandbox.test").await;
-    service.integrator_of("other", Environment::Live).await.registers_at("d.test", "https://d.test/").await;
+    sandbox.register_domain("sandbox.test").await;
+    service.integrator_of("other", Environment::Live).await.register_domain_at("d.test", "https://d.test/").await;
     let list = live.get("/domains").await.with(200);
     assert_eq!(members(&list), ["domains"].into());
     let domains = list["domains"].as_array().expect("a list");
@@ -60,17 +60,17 @@ async fn list_contains_domains_of_one_environment() {
 async fn name_is_unique_per_account_and_environment() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let body = |name: &str| json!({ "domain": name, "webhook_url": DEAD });
-    let first = integrator.registers("shop.test").await;
+    let body = |name: &str| json!({ "domain": name, "webhook_url": UNREACHABLE_URL });
+    let first = integrator.register_domain("shop.test").await;
     for name in ["shop.test", "SHOP.Test", "shop.test."] {
-        let details = integrator.post("/domains", &body(name)).await.refused(409, "domain_exists");
+        let details = integrator.post("/domains", &body(name)).await.assert_error(409, "domain_exists");
         assert_eq!(details, json!({ "domain": "shop.test", "id": first["id"] }));
     }
     let colleague = service.integrator().await;
-    colleague.post("/domains", &body("shop.test")).await.refused(409, "domain_exists");
-    let other = service.integrator_of("other", Environment::Sandbox).await.registers("shop.test").await;
+    colleague.post("/domains", &body("shop.test")).await.assert_error(409, "domain_exists");
+    let other = service.integrator_of("other", Environment::Sandbox).await.register_domain("shop.test").await;
     let live =
-        service.integrator_of("acme", Environment::Live).await.registers_at("shop.test", "https://a.test/").await;
+        service.integrator_of("acme", Environment::Live).await.register_domain_at("shop.test", "https://a.test/").await;
     for domain in [&other, &live] {
         assert_ne!(domain["id"], first["id"]);
         assert_ne!(domain["verification_token"], first["verification_token"]);
@@ -114,7 +114,7 @@ async fn only_registrable_host_names_are_accepted() {
             if ok {
                 assert_eq!(reply.with(201)["domain"], stored);
             } else {
-                reply.blames("domain");
+                reply.assert_invalid_field("domain");
             }
         }
     }
@@ -162,7 +162,7 @@ async fn webhook_url_rules_depend_on_the_environment() {
         (&refused, Environment::Sandbox, 0),
     ] {
         let integrator = service.integrator_of("acme", environment).await;
-        let patched = integrator.registers_at("patched.test", "https://shop.test/").await;
+        let patched = integrator.register_domain_at("patched.test", "https://shop.test/").await;
         let patched = format!("/domains/{}", text(&patched, "id"));
         for (number, (url, live, sandbox, private)) in WEBHOOKS.into_iter().enumerate() {
             let ok = [live, sandbox, private][column];
@@ -175,9 +175,9 @@ async fn webhook_url_rules_depend_on_the_environment() {
                 assert_eq!(webhook.with(200)["webhook_url"], url);
                 assert_eq!(event.with(200)["event_url"], url);
             } else {
-                registered.blames("webhook_url");
-                webhook.blames("webhook_url");
-                event.blames("event_url");
+                registered.assert_invalid_field("webhook_url");
+                webhook.assert_invalid_field("webhook_url");
+                event.assert_invalid_field("event_url");
             }
         }
     }
@@ -187,7 +187,7 @@ async fn webhook_url_rules_depend_on_the_environment() {
 async fn patch_changes_only_the_given_fields() {
     let service = Service::start().await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
-    let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
+    let domain = integrator.register_domain_at("shop.test", "https://shop.test/hook").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     let before = integrator.get(&path).await.with(200);
     assert_eq!(before.get("event_url"), None);
@@ -211,10 +211,10 @@ async fn patch_changes_only_the_given_fields() {
         assert_eq!(integrator.patch(&path, &change).await.with(200), expected, "{change}");
         assert_eq!(integrator.get(&path).await.with(200), expected, "{change}");
     }
-    integrator.patch(&path, &json!({ "webhook_url": null })).await.blames("webhook_url");
-    integrator.patch(&path, &json!({ "event_url": 1 })).await.blames("event_url");
+    integrator.patch(&path, &json!({ "webhook_url": null })).await.assert_invalid_field("webhook_url");
+    integrator.patch(&path, &json!({ "event_url": 1 })).await.assert_invalid_field("event_url");
     let half = json!({ "webhook_url": "https://shop.test/half", "event_url": "ftp://shop.test/" });
-    integrator.patch(&path, &half).await.blames("event_url");
+    integrator.patch(&path, &half).await.assert_invalid_field("event_url");
     assert_eq!(integrator.get(&path).await.with(200), with(&[event]));
 }
 
@@ -223,13 +223,13 @@ async fn session_uses_the_webhook_of_its_creation() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut old, mut new) = (Endpoint::start().await, Endpoint::start().await);
-    let domain = integrator.registers_at("shop.test", &old.url("/old")).await;
-    let session = integrator.opens("shop.test").await;
+    let domain = integrator.register_domain_at("shop.test", &old.url("/old")).await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "webhook_url": new.url("/new") })).await.with(200);
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    assert_eq!(old.receives().await.path, "/old");
-    let session: Value = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    assert_eq!(new.receives().await.path, "/new");
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    assert_eq!(old.next_request().await.path, "/old");
+    let session: Value = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    assert_eq!(new.next_request().await.path, "/new");
 }

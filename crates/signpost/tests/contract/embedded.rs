@@ -3,18 +3,18 @@
 
 use std::time::{Duration, Instant};
 
-use signpost_store::{Store, params, step};
+use signpost_store::{Statement, Store, params};
 use tempfile::tempdir;
 
-use crate::forward_flow::{App, realm};
-use crate::harness::{Service, beside_server, text};
-use crate::openid_flow::Realm;
+use crate::forward_flow::{App, tenant};
+use crate::harness::{Service, open_separately, text};
+use crate::openid_flow::Tenant;
 
 /// Writes to the database like a command; returns when the server can detect the change of the file.
 async fn write_externally(service: &Service, beside: &Store, statement: &'static str) {
     let (store, begun) = (&service.app.store, Instant::now());
     let before = store.file_state();
-    beside.write([step(statement, params![])]).await.expect("a database");
+    beside.write([Statement::new(statement, params![])]).await.expect("a database");
     while store.file_state() == before {
         assert!(begun.elapsed() < Duration::from_secs(30), "the server saw nothing of it");
         tokio::task::yield_now().await;
@@ -34,14 +34,14 @@ async fn external_writes_invalidate_access_tokens() {
     ] {
         let folder = tempdir().expect("a folder");
         let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-        let beside = beside_server(folder.path());
-        let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;
-        let tokens = realm.tokens(&[]).await;
+        let beside = open_separately(folder.path());
+        let mut tenant = Tenant::of(service, |settings| settings.is_trusted = true).await;
+        let tokens = tenant.tokens(&[]).await;
         for _ in 0..3 {
-            realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
+            tenant.party.userinfo(text(&tokens, "access_token")).await.with(200);
         }
-        write_externally(&realm.service, &beside, statement).await;
-        let status = realm.party.userinfo(text(&tokens, "access_token")).await.status;
+        write_externally(&tenant.service, &beside, statement).await;
+        let status = tenant.party.userinfo(text(&tokens, "access_token")).await.status;
         assert!([401, 404].contains(&status), "{what}: {status}");
     }
 }
@@ -50,18 +50,18 @@ async fn external_writes_invalidate_access_tokens() {
 async fn user_claims_match_the_file() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-    let beside = beside_server(folder.path());
-    let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;
-    let tokens = realm.tokens(&[]).await;
+    let beside = open_separately(folder.path());
+    let mut tenant = Tenant::of(service, |settings| settings.is_trusted = true).await;
+    let tokens = tenant.tokens(&[]).await;
     for (number, name) in ["Ada", "Grace", "Ada"].into_iter().enumerate() {
         let statement = ["UPDATE users SET name = 'Ada'", "UPDATE users SET name = 'Grace'"][number % 2];
         if number % 2 == 0 {
-            write_externally(&realm.service, &beside, statement).await;
+            write_externally(&tenant.service, &beside, statement).await;
         } else {
-            realm.service.app.store.write([step(statement, params![])]).await.expect("a database");
+            tenant.service.app.store.write([Statement::new(statement, params![])]).await.expect("a database");
         }
         for _ in 0..2 {
-            assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.with(200)["name"], name);
+            assert_eq!(tenant.party.userinfo(text(&tokens, "access_token")).await.with(200)["name"], name);
         }
     }
 }
@@ -70,12 +70,12 @@ async fn user_claims_match_the_file() {
 async fn forward_auth_headers_match_the_file() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
-    let beside = beside_server(folder.path());
+    app.log_in(&mut browser).await;
+    let beside = open_separately(folder.path());
     for name in ["Ada", "Grace"] {
-        beside.write([step("UPDATE users SET name = $1", params![name])]).await.expect("a database");
+        beside.write([Statement::new("UPDATE users SET name = $1", params![name])]).await.expect("a database");
         for _ in 0..3 {
             assert_eq!(app.navigate("caddy").await.headers["remote-name"], name);
         }
@@ -92,13 +92,13 @@ async fn external_writes_end_app_sessions() {
     ] {
         let folder = tempdir().expect("a folder");
         let service = Service::on(folder.path(), &Service::clock(), &[]).await;
-        let (_, mut browser, domain) = realm(&service).await;
+        let (_, mut browser, domain) = tenant(&service).await;
         let mut app = App::of(&service, &domain, Some(&["*"])).await;
-        app.logs_in(&mut browser).await;
+        app.log_in(&mut browser).await;
         for _ in 0..3 {
             assert!(app.is_let_in().await, "{statement}");
         }
-        write_externally(&service, &beside_server(folder.path()), statement).await;
+        write_externally(&service, &open_separately(folder.path()), statement).await;
         assert!(!app.is_let_in().await, "{statement}");
     }
 }
@@ -108,13 +108,13 @@ async fn reads_of_a_session_see_external_writes() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     for _ in 0..3 {
-        assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
+        assert_eq!(integrator.get_session(&session).await.with(200)["status"], "pending");
     }
-    let beside = beside_server(folder.path());
+    let beside = open_separately(folder.path());
     write_externally(&service, &beside, "UPDATE sessions SET cancelled_at = created_at").await;
-    integrator.sees(&session).await.refused(410, "session_cancelled");
+    integrator.get_session(&session).await.assert_error(410, "session_cancelled");
     write_externally(&service, &beside, "DELETE FROM sessions").await;
-    integrator.sees(&session).await.refused(404, "session_not_found");
+    integrator.get_session(&session).await.assert_error(404, "session_not_found");
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use signpost::server::HttpServer;
 use signpost::server::schema::SCHEMA;
-use signpost_store::{Store, params, step};
+use signpost_store::{Statement, Store, params};
 
-use crate::harness::{Ended, Program, Service, beside_server, config, embedded_database, text};
+use crate::harness::{CommandOutput, Program, Service, config, embedded_database, open_separately, text};
 
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
@@ -18,7 +18,7 @@ const SECRETS: &str = "
     UNION ALL SELECT next_webhook_secret FROM domains WHERE next_webhook_secret IS NOT NULL
     UNION ALL SELECT private_key FROM signing_keys";
 
-fn run(folder: &Path, key: &str, old: &str, arguments: &[&str]) -> Ended {
+fn run(folder: &Path, key: &str, old: &str, arguments: &[&str]) -> CommandOutput {
     let data_dir = folder.to_str().expect("a path");
     let program = Program::within(folder, &[arguments, &["--data-dir", data_dir, "--json"]].concat());
     program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
@@ -33,14 +33,14 @@ async fn count(store: &Store) -> (usize, usize) {
 }
 
 async fn write(store: &Store, sql: &'static str, values: Vec<signpost_store::Value>) {
-    assert!(store.write([step(sql, values)]).await.expect("a database").is_committed());
+    assert!(store.write([Statement::new(sql, values)]).await.expect("a database").is_committed());
 }
 
 #[tokio::test]
 async fn commands_require_the_recorded_key() {
     let folder = tempfile::tempdir().expect("a folder");
     Service::on(folder.path(), &Service::clock(), &[("seal_key", KEY)]).await.stop().await;
-    let store = beside_server(folder.path());
+    let store = open_separately(folder.path());
     let added = run(folder.path(), KEY, "", &["domains", "add", "shop.test"]).json();
     let id = text(&added, "id");
     assert_eq!(count(&store).await, (1, 0));
@@ -96,7 +96,7 @@ async fn a_start_replaces_an_unused_recorded_key() {
         add(key, "shop.test").failed(1);
     }
     add(OTHER, "shop.test").json();
-    assert_eq!(count(&beside_server(folder.path())).await, (1, 0));
+    assert_eq!(count(&open_separately(folder.path())).await, (1, 0));
     // The secret of a deleted domain is needed for its last events.
     run(folder.path(), "", "", &["domains", "remove", "shop.test", "--yes"]).json();
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", "")];
@@ -111,7 +111,7 @@ async fn a_running_keyless_server_blocks_new_keys() {
     let run = |key: &str, old: &str, arguments: &[&str]| {
         let program = Program::within(folder.path(), &[arguments, &["--json"]].concat());
         let program = program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old);
-        program.env("SIGNPOST_DATABASE_URL", &url).runs()
+        program.env("SIGNPOST_DATABASE_URL", &url).run_async()
     };
     let counted = async || count(&Store::open_existing(&url, &SCHEMA).expect("a database")).await;
     let plain = Service::open(&[("database_url", &url)], clock.clone()).await;
@@ -129,7 +129,7 @@ async fn a_running_keyless_server_blocks_new_keys() {
         assert!(reason.contains("a server without this encryption key is running"), "{arguments:?}: {reason}");
     }
     assert_eq!(counted().await, (0, 2));
-    integrator.registers("third.test").await;
+    integrator.register_domain("third.test").await;
     plain.stop().await;
     let plain = Service::open(&[("database_url", &url)], clock.clone()).await;
     plain.stop().await;
@@ -165,7 +165,7 @@ async fn a_replaced_key_stops_writes_of_secrets() {
         let before = count(&service.app.store).await;
         write(&service.app.store, "UPDATE encryption_key SET fingerprint = 'another'", params![]).await;
         let body = json!({ "domain": "other.test", "webhook_url": "https://other.test/hook" });
-        integrator.post("/domains", &body).await.refused(503, "unavailable");
+        integrator.post("/domains", &body).await.assert_error(503, "unavailable");
         assert!(service.app.openid.find_key_set(signpost_platform::accounts::Environment::Live).await.is_err());
         assert_eq!(count(&service.app.store).await, before);
     }
@@ -186,7 +186,7 @@ async fn seal_requires_servers_with_this_key() {
     let run = |key: &str, old: &str, arguments: &[&str]| {
         let program = Program::within(folder.path(), &[arguments, &["--json"]].concat());
         let program = program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old);
-        program.env("SIGNPOST_DATABASE_URL", &url).runs()
+        program.env("SIGNPOST_DATABASE_URL", &url).run_async()
     };
     let server = async |key: &str, old: &str| {
         let settings = [("database_url", &*url), ("seal_key", key), ("seal_key_old", old)];
@@ -198,11 +198,11 @@ async fn seal_requires_servers_with_this_key() {
     let refused = run(KEY, "", &["domains", "seal"]).await;
     assert!(refused.failed(1).contains("a server without this encryption key is running"), "{}", refused.err);
     assert_eq!(counted().await, (0, 1));
-    plain.integrator().await.registers("second.test").await;
+    plain.integrator().await.register_domain("second.test").await;
     plain.stop().await;
     assert_eq!(run(KEY, "", &["domains", "seal"]).await.json()["sealed"], 2);
     let rotating = server(OTHER, KEY).await;
-    rotating.integrator().await.registers("third.test").await;
+    rotating.integrator().await.register_domain("third.test").await;
     // Until all secrets are encrypted with the new key, the old key is accepted.
     for key in [KEY, OTHER] {
         run(key, "", &["domains", "add", "fourth.test", "--account", &key[..2]]).await.json();
@@ -250,7 +250,7 @@ async fn concurrent_commands_leave_no_plain_text() {
             _ => assert!(ended.failed(1).contains("SIGNPOST_SEAL_KEY"), "{}", ended.err),
         }
     }
-    assert_eq!(count(&beside_server(folder.path())).await, (added, 0));
+    assert_eq!(count(&open_separately(folder.path())).await, (added, 0));
 }
 
 fn doctor(folder: &Path, key: &str) -> Value {

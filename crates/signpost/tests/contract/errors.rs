@@ -14,14 +14,14 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
-use signpost_store::{random, step};
+use signpost_store::{Statement, random};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::clients;
-use crate::harness::{DEAD, Integrator, NameServer, Phone, Reply, Service, send, text};
+use crate::harness::{Integrator, NameServer, Phone, Reply, Service, UNREACHABLE_URL, send, text};
 use crate::hosted::shop;
 use crate::link;
-use crate::page_flow::{hosts, registers, request};
+use crate::page_flow::{create_user, register_hosted_domain, request};
 
 /// The documented table: status and code.
 pub(crate) static CODES: LazyLock<BTreeSet<(u16, &str)>> = LazyLock::new(|| {
@@ -109,7 +109,7 @@ async fn report_errors(service: &Service) -> Vec<Reply> {
     let key = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "kiosks".to_owned(), environment: Environment::Sandbox };
     let (store, now) = (&service.app.store, service.clock.now());
-    keys::sql::insert(store, &Actor::Operator, &account, "machines", &key, now).await.expect("a key is kept");
+    keys::sql::insert(store, &Actor::Operator, &account, "machines", &key, now).await.expect("a stored key");
     let operator = service.integrator().await.with_key(Some(key.key.expose_secret()));
     let (visitor, gone) = (operator.with_key(None), json!({ "seen": "gone" }));
     let mut met = vec![
@@ -123,38 +123,38 @@ async fn report_errors(service: &Service) -> Vec<Reply> {
 }
 
 async fn session_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
-    let (phone, session) = (service.phone(), integrator.opens("shop.test").await);
-    let answer = phone.answers(&session);
+    let (phone, session) = (service.phone(), integrator.create_session("shop.test").await);
+    let answer = phone.answer(&session);
     let altered = |member: &str, value: serde_json::Value| {
         let mut answer = answer.clone();
         answer[member] = value;
         answer
     };
     let mut met = vec![
-        integrator.hands_in(&session, &altered("timestamp", json!(1))).await,
-        integrator.hands_in(&session, &altered("challenge", json!("svc:login"))).await,
-        integrator.hands_in(&session, &altered("signature", json!("3006020101020101"))).await,
+        integrator.authenticate(&session, &altered("timestamp", json!(1))).await,
+        integrator.authenticate(&session, &altered("challenge", json!("svc:login"))).await,
+        integrator.authenticate(&session, &altered("signature", json!("3006020101020101"))).await,
     ];
-    integrator.hands_in(&session, &answer).await.with(200);
-    met.push(integrator.hands_in(&session, &answer).await);
-    let session = integrator.opens("shop.test").await;
-    integrator.cancels(&session).await;
-    integrator.creates_once("key", &json!({ "domain": "shop.test" })).await;
-    met.push(integrator.creates_once("key", &json!({ "domain": "shop.test", "mode": "register" })).await);
-    met.push(integrator.sees(&session).await);
-    let session = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_secs(300));
-    met.push(integrator.sees(&session).await);
+    integrator.authenticate(&session, &answer).await.with(200);
+    met.push(integrator.authenticate(&session, &answer).await);
+    let session = integrator.create_session("shop.test").await;
+    integrator.cancel(&session).await;
+    integrator.create_idempotently("key", &json!({ "domain": "shop.test" })).await;
+    met.push(integrator.create_idempotently("key", &json!({ "domain": "shop.test", "mode": "register" })).await);
+    met.push(integrator.get_session(&session).await);
+    let session = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_secs(300));
+    met.push(integrator.get_session(&session).await);
     met
 }
 
 async fn domain_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
-    let domain = rival.registers("shop.test").await;
+    let domain = rival.register_domain("shop.test").await;
     let body = json!({ "domain": "shop.test" });
     let mut met = vec![
         integrator.post("/sessions", &json!({ "domain": "unknown.test" })).await,
-        integrator.post("/domains", &json!({ "domain": "shop.test", "webhook_url": DEAD })).await,
+        integrator.post("/domains", &json!({ "domain": "shop.test", "webhook_url": UNREACHABLE_URL })).await,
         rival.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await,
     ];
     let proved = DomainId::parse(text(&domain, "id")).expect("an id");
@@ -164,7 +164,7 @@ async fn domain_errors(service: &Service, integrator: &Integrator) -> Vec<Reply>
         .expect("a domain");
     met.push(integrator.post("/sessions", &body).await);
     let live = service.integrator_of("acme", Environment::Live).await;
-    let hosted = live.registers_at("hosted.test", "https://hosted.test/").await;
+    let hosted = live.register_domain_at("hosted.test", "https://hosted.test/").await;
     live.patch(&format!("/domains/{}", text(&hosted, "id")), &json!({ "handler": "hosted" })).await.with(200);
     met.push(live.post("/sessions", &json!({ "domain": "hosted.test" })).await);
     met
@@ -174,7 +174,7 @@ async fn domain_errors(service: &Service, integrator: &Integrator) -> Vec<Reply>
 async fn hosted_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let page = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
     let mut met = vec![integrator.post("/sessions", &page).await];
-    let hosted = integrator.registers("hosted.test").await;
+    let hosted = integrator.register_domain("hosted.test").await;
     let path = format!("/domains/{}", text(&hosted, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted", "methods": ["lightning"] })).await.with(200);
     let page =
@@ -182,7 +182,7 @@ async fn hosted_errors(service: &Service, integrator: &Integrator) -> Vec<Reply>
     met.push(integrator.post("/sessions", &page).await);
     for mode in ["login", "register", "register"] {
         let session = integrator.post("/sessions", &json!({ "domain": "hosted.test", "mode": mode })).await.with(201);
-        met.push(integrator.hands_in(&session, &service.phone().answers(&session)).await);
+        met.push(integrator.authenticate(&session, &service.phone().answer(&session)).await);
     }
     let credential = format!("{path}/users/{0}/credentials/{0}", service.phone().public_key());
     met.push(send(integrator.request(Method::DELETE, &credential)).await);
@@ -191,7 +191,7 @@ async fn hosted_errors(service: &Service, integrator: &Integrator) -> Vec<Reply>
         service.integrator_of("rival", Environment::Live).await,
     );
     for (integrator, methods) in [(&live, json!(["scan"])), (&rival, json!(["lightning"]))] {
-        let domain = integrator.registers_at("shared.test", "https://shared.test/").await;
+        let domain = integrator.register_domain_at("shared.test", "https://shared.test/").await;
         let change = json!({ "handler": "hosted", "methods": methods });
         met.push(integrator.patch(&format!("/domains/{}", text(&domain, "id")), &change).await);
     }
@@ -202,28 +202,28 @@ async fn hosted_errors(service: &Service, integrator: &Integrator) -> Vec<Reply>
 /// Returns the errors of link sessions.
 async fn link_errors(service: &Service) -> Vec<Reply> {
     let integrator = service.integrator_of("linking", Environment::Sandbox).await;
-    hosts(&integrator, "shop.test").await;
+    register_hosted_domain(&integrator, "shop.test").await;
     let user = link::register_user(service, &integrator).await;
     let (session, page) = link::open_link(service, &integrator, &user).await;
     let second = Phone::of(21, &service.clock);
     link::answer_and_confirm(service, &integrator, &session, &second).await;
-    registers(service, &integrator, &second).await;
+    create_user(service, &integrator, &second).await;
     let mut met = vec![link::complete_link(&integrator, &session, &page).await];
-    link::has(service, &user, 10).await;
+    link::add_keys_up_to(service, &user, 10).await;
     let body = request(&json!({ "mode": "link", "user": user }));
     met.push(integrator.post("/sessions", &body).await);
-    service.passes(SignedDuration::from_mins(6));
+    service.advance_clock(SignedDuration::from_mins(6));
     met.push(integrator.post("/sessions", &body).await);
     met
 }
 
 async fn client_errors(service: &Service) -> Vec<Reply> {
     let integrator = service.integrator_of("clients", Environment::Sandbox).await;
-    let domain = shop(&integrator, DEAD).await;
+    let domain = shop(&integrator, UNREACHABLE_URL).await;
     let path = format!("/domains/{}/clients", text(&domain, "id"));
     let public = json!({ "redirect_uris": ["https://wiki.test/cb"], "public": true });
     let client = integrator.post(&path, &public).await.with(201);
-    clients::fills(service, &domain, 1).await;
+    clients::fill_clients(service, &domain, 1).await;
     vec![
         integrator.get(&format!("{path}/cli_x")).await,
         integrator.post_nothing(&format!("{path}/{}/rotate", text(&client, "client_id"))).await,
@@ -234,17 +234,17 @@ async fn client_errors(service: &Service) -> Vec<Reply> {
 /// Returns internal errors. Closes the database, so it must be called last.
 async fn internal_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let other = service.integrator_of("broken", Environment::Sandbox).await;
-    other.registers("broken.test").await;
-    let session = other.opens("broken.test").await;
-    let broken = step("UPDATE sessions SET challenge = 'secret-of-ours'", Vec::new());
+    other.register_domain("broken.test").await;
+    let session = other.create_session("broken.test").await;
+    let broken = Statement::new("UPDATE sessions SET challenge = 'secret-of-ours'", Vec::new());
     assert!(service.app.store.write([broken]).await.expect("a database").is_committed());
-    let fault = other.sees(&session).await;
-    let details = fault.refused(500, "internal_error");
+    let fault = other.get_session(&session).await;
+    let details = fault.assert_error(500, "internal_error");
     assert_eq!(details, json!({}));
     assert!(!fault.text.contains("secret-of-ours") && !fault.text.contains("challenge"), "{}", fault.text);
     service.app.store.close().await;
     let closed = integrator.get("/domains").await;
-    closed.refused(503, "unavailable");
+    closed.assert_error(503, "unavailable");
     vec![fault, closed]
 }
 
@@ -253,10 +253,10 @@ async fn unknown_paths_and_methods_are_errors() {
     let service = Service::start().await;
     let (integrator, visitor) = (service.integrator().await, service.visitor());
     for path in ["", "/", "/nothing", "/sessions/", "/sessions/a/b", "/domains/a/verify/b", "//domains"] {
-        integrator.get(path).await.refused(404, "not_found");
+        integrator.get(path).await.assert_error(404, "not_found");
     }
     for path in ["/", "/v2/sessions", "/live/v1/sessions", "/sandbox", "/health/x"] {
-        visitor.get(path).await.refused(404, "not_found");
+        visitor.get(path).await.assert_error(404, "not_found");
     }
     for (method, path, allowed) in [
         (Method::PUT, "/sessions", "POST"),
@@ -269,7 +269,7 @@ async fn unknown_paths_and_methods_are_errors() {
         (Method::GET, "/domains/dom_x/verify", "POST"),
     ] {
         let reply = send(integrator.request(method.clone(), path)).await;
-        reply.refused(405, "method_not_allowed");
+        reply.assert_error(405, "method_not_allowed");
         let allow = reply.header("allow").unwrap_or_else(|| panic!("{method} {path}: 405 without Allow"));
         assert!(allow.contains(allowed), "{method} {path}: {allow}");
     }
@@ -280,7 +280,7 @@ async fn health_endpoints_reject_other_methods() {
     let visitor = Service::start().await.visitor();
     for path in ["/health", "/health/ready"] {
         assert_eq!(visitor.get(path).await.status, 200);
-        visitor.post_nothing(path).await.refused(405, "method_not_allowed");
+        visitor.post_nothing(path).await.assert_error(405, "method_not_allowed");
     }
 }
 
@@ -324,10 +324,10 @@ async fn a_malformed_id_is_not_found() {
     let integrator = service.integrator().await;
     let long = "a".repeat(4000);
     for id in ["x", "sess_", "dom_", "sess_0000", "null", "%20", "%00", "sess_%C3%A9", "'--", &long] {
-        integrator.get(&format!("/sessions/{id}")).await.refused(404, "session_not_found");
-        integrator.post_nothing(&format!("/sessions/{id}/refresh")).await.refused(404, "session_not_found");
-        integrator.get(&format!("/domains/{id}")).await.refused(404, "domain_not_found");
-        integrator.post_nothing(&format!("/domains/{id}/verify")).await.refused(404, "domain_not_found");
+        integrator.get(&format!("/sessions/{id}")).await.assert_error(404, "session_not_found");
+        integrator.post_nothing(&format!("/sessions/{id}/refresh")).await.assert_error(404, "session_not_found");
+        integrator.get(&format!("/domains/{id}")).await.assert_error(404, "domain_not_found");
+        integrator.post_nothing(&format!("/domains/{id}/verify")).await.assert_error(404, "domain_not_found");
     }
 }
 
@@ -335,6 +335,6 @@ async fn a_malformed_id_is_not_found() {
 async fn an_id_that_is_not_utf_8_is_not_found() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    integrator.get("/sessions/%FF").await.refused(404, "session_not_found");
-    integrator.get("/domains/%FF").await.refused(404, "domain_not_found");
+    integrator.get("/sessions/%FF").await.assert_error(404, "session_not_found");
+    integrator.get("/domains/%FF").await.assert_error(404, "domain_not_found");
 }

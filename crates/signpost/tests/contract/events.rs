@@ -34,9 +34,9 @@ fn standard_signature(secret: &str, received: &Received) -> String {
 }
 
 async fn log_in(service: &Service, integrator: &Integrator) -> (Value, Value) {
-    let session = integrator.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
-    integrator.hands_in(&session, &answer).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
+    integrator.authenticate(&session, &answer).await.with(200);
     (session, answer)
 }
 
@@ -45,16 +45,16 @@ async fn an_event_matches_the_specification() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook?from=signpost")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook?from=signpost")).await;
     let (session, answer) = log_in(&service, &integrator).await;
-    let received = endpoint.receives().await;
+    let received = endpoint.next_request().await;
     assert_eq!(received.path, "/hook?from=signpost");
     assert_eq!(received.header("content-type"), "application/json");
     let event = received.json();
     assert_eq!(members(&event), ["id", "event", "timestamp", "session_id", "data"].into());
     assert!(text(&event, "id").starts_with("evt_"));
     assert_eq!((&event["event"], &event["session_id"]), (&json!("login"), &session["id"]));
-    let seen = integrator.sees(&session).await.with(200);
+    let seen = integrator.get_session(&session).await.with(200);
     assert_eq!(time(&event, "timestamp"), time(&seen, "authenticated_at"));
     let data = json!({
         "public_key": answer["public_key"],
@@ -65,8 +65,8 @@ async fn an_event_matches_the_specification() {
         "device_info": { "platform": "ios", "version": "17.5" },
     });
     assert_eq!(event["data"], data);
-    service.tried(1).await;
-    assert!(endpoint.has().is_none());
+    service.wait_for_attempts(1).await;
+    assert!(endpoint.try_next_request().is_none());
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn an_event_repeats_the_answer_of_the_wallet() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     let phone = service.phone();
     for (device, shown) in [
         (json!(null), json!({})),
@@ -85,14 +85,14 @@ async fn an_event_repeats_the_answer_of_the_wallet() {
             json!({ "platform": "p", "version": "v", "device_id": "d" }),
         ),
     ] {
-        let session = integrator.opens("shop.test").await;
-        let mut answer = phone.signs(text(&session, "challenge"));
+        let session = integrator.create_session("shop.test").await;
+        let mut answer = phone.sign_text(text(&session, "challenge"));
         answer["device_info"] = device;
         answer["public_key"] = json!(phone.public_key().to_uppercase());
         answer["signature"] = json!(text(&answer, "signature").to_uppercase());
         answer["timestamp"] = json!(service.clock.now().as_second() - 17);
-        integrator.hands_in(&session, &answer).await.with(200);
-        let data = &endpoint.receives().await.json()["data"];
+        integrator.authenticate(&session, &answer).await.with(200);
+        let data = &endpoint.next_request().await.json()["data"];
         for (member, expected) in [
             ("public_key", &answer["public_key"]),
             ("signature", &answer["signature"]),
@@ -111,17 +111,17 @@ async fn an_event_has_both_signatures() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     log_in(&service, &integrator).await;
-    let received = endpoint.receives().await;
+    let received = endpoint.next_request().await;
     let secret = text(&domain, "webhook_secret");
     assert_eq!(received.header("x-svc-signature"), svc_signature(secret, &received.body));
     assert_eq!(received.headers.get("x-svc-signature-next"), None);
     assert_eq!(received.header("webhook-id"), text(&received.json(), "id"));
     assert_eq!(received.header("webhook-timestamp"), service.clock.now().as_second().to_string());
     assert_eq!(received.header("webhook-signature"), standard_signature(secret, &received));
-    let theirs = WebhookSecret::parse(secret).expect("a secret");
-    assert!(theirs.made_x_svc_signature(received.header("x-svc-signature"), &received.body));
+    let other = WebhookSecret::parse(secret).expect("a secret");
+    assert!(other.verify_x_svc_signature(received.header("x-svc-signature"), &received.body));
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn both_secrets_sign_during_a_rotation() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
     let id = DomainId::parse(text(&domain, "id")).expect("an id");
     let (old, next) = (text(&domain, "webhook_secret"), WebhookSecret::from_bytes(&[7; 32]));
     let (store, now) = (&service.app.store, service.clock.now());
@@ -139,7 +139,7 @@ async fn both_secrets_sign_during_a_rotation() {
         .await
         .expect("a domain");
     log_in(&service, &integrator).await;
-    let received = endpoint.receives().await;
+    let received = endpoint.next_request().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(old, &received.body));
     assert_eq!(received.header("x-svc-signature-next"), svc_signature(next.reveal(), &received.body));
     let both = [old, next.reveal()].map(|secret| standard_signature(secret, &received)).join(" ");
@@ -147,7 +147,7 @@ async fn both_secrets_sign_during_a_rotation() {
     assert!(is_written(activate().await));
     assert!(!is_written(activate().await), "it is activated already");
     log_in(&service, &integrator).await;
-    let received = endpoint.receives().await;
+    let received = endpoint.next_request().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(next.reveal(), &received.body));
     assert_eq!(received.headers.get("x-svc-signature-next"), None);
     assert_eq!(received.header("webhook-signature"), standard_signature(next.reveal(), &received));
@@ -158,7 +158,7 @@ async fn the_event_url_precedes_webhook_urls() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/domain")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/domain")).await;
     let path = format!("/domains/{}", text(&domain, "id"));
     let own = endpoint.url("/session");
     for (event_url, webhook_url, expected) in [
@@ -174,8 +174,8 @@ async fn the_event_url_precedes_webhook_urls() {
             body["webhook_url"] = json!(url);
         }
         let session = integrator.post("/sessions", &body).await.with(201);
-        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-        let received = endpoint.receives().await;
+        integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+        let received = endpoint.next_request().await;
         assert_eq!((received.path.as_str(), &received.json()["session_id"]), (expected, &session["id"]));
     }
 }
@@ -184,11 +184,11 @@ async fn the_event_url_precedes_webhook_urls() {
 async fn only_accepted_answers_create_events() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let mut answer = service.phone().answers(&session);
+    let session = integrator.create_session("shop.test").await;
+    let mut answer = service.phone().answer(&session);
     answer["public_key"] = json!("02");
-    integrator.hands_in(&session, &answer).await.refused(406, "invalid_signature");
-    integrator.refreshes(&session).await.with(200);
-    integrator.sees(&session).await.with(200);
+    integrator.authenticate(&session, &answer).await.assert_error(406, "invalid_signature");
+    integrator.refresh(&session).await.with(200);
+    integrator.get_session(&session).await.with(200);
     assert!(service.outbox().await.is_empty());
 }

@@ -14,7 +14,9 @@ use signpost_store::random;
 
 use crate::client_examples;
 use crate::harness::documented::{DOCUMENT, fits, operations, resolve, webhooks};
-use crate::harness::{Browser, DEAD, Endpoint, Integrator, NameServer, Service, ShownPage, send, text, until};
+use crate::harness::{
+    Browser, Endpoint, Integrator, NameServer, Service, ShownPage, UNREACHABLE_URL, send, text, until,
+};
 
 /// The browser secret; the examples have its hash as `browser_hash`.
 const SECRET: &str = "uG1nH2YV0w0bT9mVwq0b3kZl7fJ8c5xQ2aR4sD6eP1o";
@@ -94,9 +96,9 @@ fn event_example_matches_its_signatures() {
     let header = |name: &str| text(&DOCUMENT["components"]["parameters"][name], "example").to_owned();
     let event: Event = serde_json::from_value(example("LoginEvent")).expect("an event");
     let body = serde_json::to_vec(&event).expect("JSON");
-    assert!(secret.made_x_svc_signature(&header("EventSignature"), &body));
+    assert!(secret.verify_x_svc_signature(&header("EventSignature"), &body));
     let (id, timestamp) = (header("WebhookId"), header("WebhookTimestamp").parse().expect("a number"));
-    assert!(secret.made_standard_signature(&header("WebhookSignature"), &id, timestamp, &body));
+    assert!(secret.verify_standard_signature(&header("WebhookSignature"), &id, timestamp, &body));
     assert_eq!(id, event.id);
 }
 
@@ -117,7 +119,7 @@ fn shape(value: &Value, place: &str, found: &mut BTreeSet<String>) {
 
 /// Checks that a real reply has the members of the example. Lists may have additional members.
 #[track_caller]
-pub(crate) fn is_like(name: &str, real: &Value) {
+pub(crate) fn assert_example(name: &str, real: &Value) {
     let (mut shown, mut met) = (BTreeSet::new(), BTreeSet::new());
     shape(&example(name), "", &mut shown);
     shape(real, "", &mut met);
@@ -131,7 +133,7 @@ pub(crate) fn is_like(name: &str, real: &Value) {
 /// Creates a session with the request of an example.
 async fn create_session(integrator: &Integrator, request: &Value, reply: &str) -> Value {
     let session = integrator.post("/sessions", request).await.with(201);
-    is_like(reply, &session);
+    assert_example(reply, &session);
     session
 }
 
@@ -140,20 +142,20 @@ async fn simulate_with(integrator: &Integrator, session: &Value, how: &Value) ->
 }
 
 async fn simulate_wallet(integrator: &Integrator, session: &Value, wallet: u64) -> Value {
-    let told = simulate_with(integrator, session, &json!({ "wallet": wallet })).await;
-    assert_eq!(told["status"], 200, "{told}");
-    told
+    let response = simulate_with(integrator, session, &json!({ "wallet": wallet })).await;
+    assert_eq!(response["status"], 200, "{response}");
+    response
 }
 
-fn reply_body(told: &Value) -> Value {
-    serde_json::from_str(text(told, "body")).expect("JSON")
+fn reply_body(response: &Value) -> Value {
+    serde_json::from_str(text(response, "body")).expect("JSON")
 }
 
 /// Checks that the next event matches its example; returns its body.
 async fn receive_event(endpoint: &mut Endpoint, name: &str) -> Value {
-    let event = endpoint.receives().await;
+    let event = endpoint.next_request().await;
     let event = event.json();
-    is_like(name, &event);
+    assert_example(name, &event);
     event
 }
 
@@ -175,15 +177,15 @@ async fn real_replies_match_the_examples() {
 /// Returns the path of the hosted domain.
 async fn check_domains(integrator: &Integrator, endpoint: &mut Endpoint) -> String {
     let domain = integrator.post("/domains", example("NewDomain")).await.with(201);
-    is_like("RegisteredDomain", &domain);
-    is_like("DomainExists", &integrator.post("/domains", example("NewDomain")).await.with(409));
+    assert_example("RegisteredDomain", &domain);
+    assert_example("DomainExists", &integrator.post("/domains", example("NewDomain")).await.with(409));
     let path = format!("/domains/{}", text(&domain, "id"));
     let mut change = example("DomainChange");
     change["event_url"] = endpoint.url("/signpost/events").into();
-    is_like("Domain", &integrator.patch(&path, &change).await.with(200));
-    is_like("Domain", &integrator.get(&path).await.with(200));
-    is_like("DomainList", &integrator.get("/domains").await.with(200));
-    is_like("QueuedTestEvent", &integrator.post_nothing(&format!("{path}/test-event")).await.with(202));
+    assert_example("Domain", &integrator.patch(&path, &change).await.with(200));
+    assert_example("Domain", &integrator.get(&path).await.with(200));
+    assert_example("DomainList", &integrator.get("/domains").await.with(200));
+    assert_example("QueuedTestEvent", &integrator.post_nothing(&format!("{path}/test-event")).await.with(202));
     receive_event(endpoint, "TestEvent").await;
     path
 }
@@ -195,39 +197,39 @@ async fn check_codes(integrator: &Integrator, endpoint: &mut Endpoint) {
         let path = format!("/hosted/{mode}?challenge={}", text(session, "challenge"));
         integrator.with_key(None).get(&path).await.with(200)
     };
-    is_like("RegisterContext", &show(&session, "register").await);
-    let told = simulate_wallet(integrator, &session, 1).await;
-    is_like("HostedRegisterAnswer", &told["payload"]);
-    is_like("Registered", &reply_body(&told));
+    assert_example("RegisterContext", &show(&session, "register").await);
+    let response = simulate_wallet(integrator, &session, 1).await;
+    assert_example("HostedRegisterAnswer", &response["payload"]);
+    assert_example("Registered", &reply_body(&response));
     receive_event(endpoint, "RegisterEvent").await;
     let session = create_session(integrator, &example("NewCodeSession"), "CodeSession").await;
-    is_like("LoginContext", &show(&session, "login").await);
-    is_like("RefreshedSession", &integrator.refreshes(&session).await.with(200));
-    let told = simulate_wallet(integrator, &session, 1).await;
-    is_like("Simulation", &told);
-    is_like("HostedLoginAnswer", &told["payload"]);
-    is_like("Authenticated", &reply_body(&told));
-    is_like("AuthenticatedSession", &integrator.sees(&session).await.with(200));
-    is_like("SessionAlreadyAuthenticated", &integrator.refreshes(&session).await.with(409));
+    assert_example("LoginContext", &show(&session, "login").await);
+    assert_example("RefreshedSession", &integrator.refresh(&session).await.with(200));
+    let response = simulate_wallet(integrator, &session, 1).await;
+    assert_example("Simulation", &response);
+    assert_example("HostedLoginAnswer", &response["payload"]);
+    assert_example("Authenticated", &reply_body(&response));
+    assert_example("AuthenticatedSession", &integrator.get_session(&session).await.with(200));
+    assert_example("SessionAlreadyAuthenticated", &integrator.refresh(&session).await.with(409));
     receive_event(endpoint, "LoginEvent").await;
 }
 
 /// Returns the user ID.
 async fn check_pages(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint) -> String {
     let session = create_session(integrator, &example("NewPageSession"), "PageSession").await;
-    is_like("PendingSession", &integrator.sees(&session).await.with(200));
+    assert_example("PendingSession", &integrator.get_session(&session).await.with(200));
     let mut browser = Browser::at(service);
-    browser.opens(&session).await.is(200, "waiting");
+    browser.open(&session).await.is(200, "waiting");
     simulate_wallet(integrator, &session, 1).await;
-    let code = code(&browser.opens(&session).await);
+    let code = code(&browser.open(&session).await);
     let path = format!("/sessions/{}/complete", text(&session, "id"));
     let wrong = json!({ "code": "x", "browser_secret": SECRET });
-    is_like("CompletionCodeRefused", &integrator.post(&path, &wrong).await.with(406));
+    assert_example("CompletionCodeRefused", &integrator.post(&path, &wrong).await.with(406));
     let completion = json!({ "code": code, "browser_secret": SECRET });
-    is_like("Completion", &completion);
+    assert_example("Completion", &completion);
     let done = integrator.post(&path, &completion).await.with(200);
-    is_like("CompletedSession", &done);
-    is_like("SessionList", &integrator.get("/sessions").await.with(200));
+    assert_example("CompletedSession", &done);
+    assert_example("SessionList", &integrator.get("/sessions").await.with(200));
     receive_event(endpoint, "LoginEvent").await;
     text(&done["user"], "id").to_owned()
 }
@@ -240,12 +242,12 @@ fn code(page: &ShownPage) -> String {
 
 async fn check_users(integrator: &Integrator, users: &str, user: &str) {
     let path = format!("{users}/{user}");
-    is_like("HostedUser", &integrator.patch(&path, &example("UserChange")).await.with(200));
+    assert_example("HostedUser", &integrator.patch(&path, &example("UserChange")).await.with(200));
     let user = integrator.get(&path).await.with(200);
-    is_like("HostedUser", &user);
-    is_like("UserList", &integrator.get(users).await.with(200));
+    assert_example("HostedUser", &user);
+    assert_example("UserList", &integrator.get(users).await.with(200));
     let credential = format!("{path}/credentials/{}", text(&user["credentials"][0], "id"));
-    is_like("LastCredential", &send(integrator.request(Method::DELETE, &credential)).await.with(409));
+    assert_example("LastCredential", &send(integrator.request(Method::DELETE, &credential)).await.with(409));
 }
 
 async fn check_links(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint, user: &str) {
@@ -253,44 +255,44 @@ async fn check_links(service: &Service, integrator: &Integrator, endpoint: &mut 
     request["user"] = user.into();
     let session = create_session(integrator, &request, "LinkSession").await;
     let path = format!("/hosted/link?challenge={}", text(&session, "challenge"));
-    is_like("LinkContext", &integrator.with_key(None).get(&path).await.with(200));
+    assert_example("LinkContext", &integrator.with_key(None).get(&path).await.with(200));
     let mut browser = Browser::at(service);
-    browser.opens(&session).await.is(200, "waiting");
-    let told = simulate_wallet(integrator, &session, 2).await;
-    is_like("HostedLinkAnswer", &told["payload"]);
-    is_like("Linked", &reply_body(&told));
-    let asked = browser.opens(&session).await;
+    browser.open(&session).await.is(200, "waiting");
+    let response = simulate_wallet(integrator, &session, 2).await;
+    assert_example("HostedLinkAnswer", &response["payload"]);
+    assert_example("Linked", &reply_body(&response));
+    let asked = browser.open(&session).await;
     let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
-    let done = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
+    let done = browser.submit(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
     let completion = json!({ "code": code(&done), "browser_secret": SECRET });
     integrator.post(&format!("/sessions/{}/complete", text(&session, "id")), &completion).await.with(200);
     receive_event(endpoint, "LinkEvent").await;
 }
 
 async fn check_direct_handlers(integrator: &Integrator) {
-    integrator.registers_at("localhost", DEAD).await;
-    let session = integrator.opens("localhost").await;
+    integrator.register_domain_at("localhost", UNREACHABLE_URL).await;
+    let session = integrator.create_session("localhost").await;
     let simulate = |session: &Value| format!("/sessions/{}/simulate", text(session, "id"));
     let answer = integrator.post_nothing(&simulate(&session)).await.with(200)["payload"].clone();
-    is_like("Answer", &answer);
-    is_like("DirectSession", &integrator.hands_in(&session, &answer).await.with(200));
+    assert_example("Answer", &answer);
+    assert_example("DirectSession", &integrator.authenticate(&session, &answer).await.with(200));
     let signed = json!({
         "public_key": answer["public_key"], "signature": answer["signature"], "message": answer["challenge"],
     });
-    is_like("Signed", &signed);
-    is_like("Verification", &integrator.post("/verify", &signed).await.with(200));
+    assert_example("Signed", &signed);
+    assert_example("Verification", &integrator.post("/verify", &signed).await.with(200));
     // The examples contain an answer and its proof: the signature verifies.
     let examples = integrator.post("/verify", example("Signed")).await.with(200);
     assert_eq!(examples, example("Verification"));
-    let session = integrator.opens("localhost").await;
+    let session = integrator.create_session("localhost").await;
     for (fault, status, name) in [("timestamp", 408, "TimestampOutOfRange"), ("signature", 406, "SignatureRefused")] {
-        let told = integrator.post(&simulate(&session), &json!({ "fault": fault })).await.with(200);
-        is_like(name, &integrator.hands_in(&session, &told["payload"]).await.with(status));
+        let response = integrator.post(&simulate(&session), &json!({ "fault": fault })).await.with(200);
+        assert_example(name, &integrator.authenticate(&session, &response["payload"]).await.with(status));
     }
-    integrator.cancels(&session).await;
-    is_like("SessionCancelled", &integrator.sees(&session).await.with(410));
-    is_like("InvalidRequest", &integrator.get("/sessions?limit=0").await.with(400));
-    is_like(
+    integrator.cancel(&session).await;
+    assert_example("SessionCancelled", &integrator.get_session(&session).await.with(410));
+    assert_example("InvalidRequest", &integrator.get("/sessions?limit=0").await.with(400));
+    assert_example(
         "DomainNotRegistered",
         &integrator.post("/sessions", &json!({ "domain": "other.example" })).await.with(422),
     );
@@ -306,11 +308,11 @@ async fn check_deliveries(integrator: &Integrator, event_url: &str) {
         delivered.map(|row| (list.clone(), text(row, "id").to_owned()))
     });
     let (list, id) = delivered.await;
-    is_like("DeliveryList", &list);
+    assert_example("DeliveryList", &list);
     let delivery = integrator.get(&format!("/deliveries/{id}")).await.with(200);
     assert_eq!(fits("Delivery", &delivery), Ok(()));
-    is_like("RetriedDelivery", &integrator.post_nothing(&format!("/deliveries/{id}/retry")).await.with(202));
-    is_like("Retried", &integrator.post_nothing("/deliveries/retry").await.with(202));
+    assert_example("RetriedDelivery", &integrator.post_nothing(&format!("/deliveries/{id}/retry")).await.with(202));
+    assert_example("Retried", &integrator.post_nothing("/deliveries/retry").await.with(202));
 }
 
 async fn check_atms(service: &Service) {
@@ -320,29 +322,29 @@ async fn check_atms(service: &Service) {
         .await
         .expect("a key");
     let operator = service.integrator().await.with_key(Some(atms.key.expose_secret()));
-    is_like("ImportOutcome", &operator.post("/atms/submissions", example("Submission")).await.with(200));
+    assert_example("ImportOutcome", &operator.post("/atms/submissions", example("Submission")).await.with(200));
     let visitor = operator.with_key(None);
     let mut report = example("NewReport");
     report["at"] = json!(service.clock.now());
-    is_like("MachineReport", &visitor.post("/atms/1/reports", &report).await.with(201));
+    assert_example("MachineReport", &visitor.post("/atms/1/reports", &report).await.with(201));
     let (live, address) = (service.visitor(), "/v1/atms/1/reports");
-    let told = live.post(address, &report).await.with(201);
-    assert_eq!(fits("MachineReport", &told), Ok(()));
-    assert_eq!(live.post(address, &report).await.with(200)["id"], told["id"], "said again it is the same");
-    is_said("AtmNotFound", &visitor.post("/atms/0/reports", &report).await.with(404));
-    is_said("AtmNotYours", &operator.post("/atms/1/reports", &report).await.with(403));
+    let response = live.post(address, &report).await.with(201);
+    assert_eq!(fits("MachineReport", &response), Ok(()));
+    assert_eq!(live.post(address, &report).await.with(200)["id"], response["id"], "a repeated report has the same ID");
+    assert_error_example("AtmNotFound", &visitor.post("/atms/0/reports", &report).await.with(404));
+    assert_error_example("AtmNotYours", &operator.post("/atms/1/reports", &report).await.with(403));
     report["pow"] = json!("x");
-    is_said("InvalidProof", &visitor.post("/atms/1/reports", &report).await.with(422));
-    is_like("InsufficientScope", &operator.get("/sessions").await.with(403));
-    is_like("InvalidApiKey", &operator.with_key(None).get("/sessions").await.with(401));
+    assert_error_example("InvalidProof", &visitor.post("/atms/1/reports", &report).await.with(422));
+    assert_example("InsufficientScope", &operator.get("/sessions").await.with(403));
+    assert_example("InvalidApiKey", &operator.with_key(None).get("/sessions").await.with(401));
 }
 
 /// Checks that an error matches its example and has its message.
 #[track_caller]
-pub(crate) fn is_said(name: &str, real: &Value) {
-    is_like(name, real);
-    let told = |value: &Value| value["error"].get("message").unwrap_or(&value["error"]).clone();
-    assert_eq!(told(&example(name)), told(real), "{name}");
+pub(crate) fn assert_error_example(name: &str, real: &Value) {
+    assert_example(name, real);
+    let response = |value: &Value| value["error"].get("message").unwrap_or(&value["error"]).clone();
+    assert_eq!(response(&example(name)), response(real), "{name}");
 }
 
 #[tokio::test]
@@ -350,49 +352,49 @@ async fn real_errors_match_the_examples() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting()), ("rate_limit_verify", "1/m")]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("example.com").await;
-    names.publishes("example.com", &[text(&domain, "verification_token")]);
+    let domain = integrator.register_domain("example.com").await;
+    names.set_txt("example.com", &[text(&domain, "verification_token")]);
     let path = format!("/domains/{}", text(&domain, "id"));
-    is_like("ProvedDomain", &integrator.post_nothing(&format!("{path}/verify")).await.with(200));
+    assert_example("ProvedDomain", &integrator.post_nothing(&format!("{path}/verify")).await.with(200));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
     integrator.post("/verify", example("Signed")).await.with(200);
-    is_like("RateLimited", &integrator.post("/verify", example("Signed")).await.with(429));
+    assert_example("RateLimited", &integrator.post("/verify", example("Signed")).await.with(429));
     client_examples::of_impossible_clients(&service, &integrator, &path).await;
-    is_said("SessionNotFound", &integrator.get("/sessions/sess_x").await.with(404));
+    assert_error_example("SessionNotFound", &integrator.get("/sessions/sess_x").await.with(404));
     let long = " ".repeat(64 * 1024 + 1);
-    is_said("PayloadTooLarge", &integrator.post_raw("/sessions", &long).await.with(413));
+    assert_error_example("PayloadTooLarge", &integrator.post_raw("/sessions", &long).await.with(413));
     let typed = integrator.request(Method::POST, "/sessions").header("content-type", "text/plain").body("{}");
-    is_said("UnsupportedMediaType", &send(typed).await.with(415));
+    assert_error_example("UnsupportedMediaType", &send(typed).await.with(415));
     check_wallets(&service, &integrator, &long).await;
-    let session = integrator.opens("example.com").await;
-    let answer = service.phone().answers(&session);
-    service.passes(SignedDuration::from_mins(6));
-    is_said("SessionExpired", &integrator.sees(&session).await.with(410));
+    let session = integrator.create_session("example.com").await;
+    let answer = service.phone().answer(&session);
+    service.advance_clock(SignedDuration::from_mins(6));
+    assert_error_example("SessionExpired", &integrator.get_session(&session).await.with(410));
     service.app.store.close().await;
-    is_said("Unavailable", &integrator.get("/domains").await.with(503));
+    assert_error_example("Unavailable", &integrator.get("/domains").await.with(503));
     let mut late = answer;
     late["timestamp"] = service.clock.now().as_second().into();
-    is_said("WalletOurs", &integrator.with_key(None).post("/hosted/login", &late).await.with(500));
+    assert_error_example("WalletOurs", &integrator.with_key(None).post("/hosted/login", &late).await.with(500));
 }
 
 async fn check_wallets(service: &Service, integrator: &Integrator, long: &str) {
     let wallet = integrator.with_key(None);
-    is_said("WalletInvalid", &wallet.post_raw("/hosted/login", "{}").await.with(400));
-    is_said("WalletTooLarge", &wallet.post_raw("/hosted/login", long).await.with(413));
+    assert_error_example("WalletInvalid", &wallet.post_raw("/hosted/login", "{}").await.with(400));
+    assert_error_example("WalletTooLarge", &wallet.post_raw("/hosted/login", long).await.with(413));
     let mut answer = example("HostedLoginAnswer");
-    is_said("WalletStale", &wallet.post("/hosted/login", &answer).await.with(408));
+    assert_error_example("WalletStale", &wallet.post("/hosted/login", &answer).await.with(408));
     answer["timestamp"] = service.clock.now().as_second().into();
-    is_said("WalletNotFound", &wallet.post("/hosted/login", &answer).await.with(404));
+    assert_error_example("WalletNotFound", &wallet.post("/hosted/login", &answer).await.with(404));
     let register = json!({ "domain": "example.com", "mode": "register" });
     let [first, second] = [
         integrator.post("/sessions", &register).await.with(201),
         integrator.post("/sessions", &register).await.with(201),
     ];
     simulate_wallet(integrator, &first, 1).await;
-    let told = simulate_with(integrator, &second, &json!({})).await;
-    is_said("WalletConflict", &reply_body(&told));
+    let response = simulate_with(integrator, &second, &json!({})).await;
+    assert_error_example("WalletConflict", &reply_body(&response));
     let session = integrator.post("/sessions", example("NewCodeSession")).await.with(201);
     for (fault, name) in [("signature", "WalletNotVerified"), ("confirm_code", "WalletNumberRefused")] {
-        is_said(name, &reply_body(&simulate_with(integrator, &session, &json!({ "fault": fault })).await));
+        assert_error_example(name, &reply_body(&simulate_with(integrator, &session, &json!({ "fault": fault })).await));
     }
 }

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::harness::{Endpoint, Integrator, NameServer, PATIENCE, Service, until};
+use crate::harness::{Endpoint, Integrator, NameServer, Service, WAIT_TIMEOUT, until};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use signpost::server::schema::SCHEMA;
 use signpost_login::events::{self, Attempt, AttemptSlots, DeliveryOutcome, EndedAttempt};
-use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request};
 use signpost_store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn log_in(service: &Service, integrator: &Integrator) {
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
 }
 
 /// Starts a listener that passes each connection to `treat` after its request arrived; returns the connection count.
@@ -68,9 +68,9 @@ async fn a_reply_of_4_gib_is_cut_at_2_kib() {
     let (address, _) = listener(move |stream| send_endlessly(stream, Arc::clone(&counted))).await;
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &format!("http://{address}/")).await;
+    integrator.register_domain_at("shop.test", &format!("http://{address}/")).await;
     log_in(&service, &integrator).await;
-    let done = service.tried(1).await;
+    let done = service.wait_for_attempts(1).await;
     assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
     // Socket buffers on both sides may already contain data; no more follows.
     let total = sent.load(Ordering::SeqCst);
@@ -81,15 +81,15 @@ async fn a_reply_of_4_gib_is_cut_at_2_kib() {
 async fn a_dripping_reply_times_out() {
     let (address, _) = listener(drip).await;
     let url = format!("http://{address}/").parse().expect("a URL");
-    let outbound = Outbound::new(&Names::System);
+    let outbound = Outbound::new(&NameResolver::System);
     // Timeout while the head is sent, and a second later while the body is sent.
-    for within in [300, 1500] {
-        let within = Duration::from_millis(within);
+    for millis in [300, 1500] {
+        let timeout = Duration::from_millis(millis);
         let headers = HeaderMap::new();
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: 2048 };
+        let request = Request { method: Method::GET, url: &url, headers, body: None, timeout, max_body: 2048 };
         let begun = std::time::Instant::now();
-        assert!(outbound.send(Reach::Everything, request).await.is_err());
-        assert!(begun.elapsed() < within + PATIENCE);
+        assert!(outbound.send(EgressPolicy::Everything, request).await.is_err());
+        assert!(begun.elapsed() < timeout + WAIT_TIMEOUT);
     }
 }
 
@@ -99,24 +99,24 @@ async fn a_rebound_name_is_dialled_at_the_checked_address() {
     let names = NameServer::start().await;
     let public = IpAddr::V4(Ipv4Addr::new(192, 0, 0, 9));
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let outbound = Outbound::new(&Names::uncached(Some(names.address)).expect("a resolver"));
+    let outbound = Outbound::new(&NameResolver::uncached(Some(names.address)).expect("a resolver"));
     let send = async |host: &str| {
         let url = format!("https://{host}:{}/", address.port()).parse().expect("a URL");
-        let within = Duration::from_secs(3);
+        let timeout = Duration::from_secs(3);
         let request =
-            Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 0 };
-        format!("{:#}", outbound.send(Reach::Public, request).await.expect_err("nobody answers there"))
+            Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, timeout, max_body: 0 };
+        format!("{:#}", outbound.send(EgressPolicy::Public, request).await.expect_err("no server"))
     };
     // The first lookup returns a public address, which is dialled; the private address of the second lookup is
     // rejected.
-    names.leads("rebinds.test", &[&[public], &[loopback], &[loopback]]);
+    names.set_addresses("rebinds.test", &[&[public], &[loopback], &[loopback]]);
     send("rebinds.test").await;
     for _ in 0..2 {
         let refused = send("rebinds.test").await;
         assert!(refused.contains("not public"), "{refused}");
     }
     // A public and a private address together: the name is rejected.
-    names.leads("mixed.test", &[&[public, loopback]]);
+    names.set_addresses("mixed.test", &[&[public, loopback]]);
     assert!(send("mixed.test").await.contains("not public"));
     assert_eq!(connections.load(Ordering::SeqCst), 0, "nothing was dialled on this machine");
 }
@@ -139,9 +139,9 @@ async fn delivery_survives_a_crash_at_every_step() {
         let url = endpoint.url("/hook");
         let first = Service::on(folder.path(), &clock, &[]).await;
         let integrator = first.integrator().await;
-        integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+        integrator.register_domain_at("shop.test", "http://127.0.0.1:1/dead").await;
         log_in(&first, &integrator).await;
-        first.tried(1).await;
+        first.wait_for_attempts(1).await;
         first.stop().await;
         // Only the database writes of the crashing server are simulated.
         let file = folder.path().join("signpost.sqlite");
@@ -149,7 +149,7 @@ async fn delivery_survives_a_crash_at_every_step() {
         let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', attempts = 0, next_attempt_at = $2";
         let now = clock.now();
         let params = vec![url.as_str().into(), now.into()];
-        dying.write([signpost_store::step(moved, params)]).await.expect("a database");
+        dying.write([signpost_store::Statement::new(moved, params)]).await.expect("a database");
         run_until(point, &dying, now, &url).await;
         dying.close().await;
         let second = Service::on(folder.path(), &clock, &[]).await;
@@ -158,7 +158,7 @@ async fn delivery_survives_a_crash_at_every_step() {
         });
         let done = done.await;
         let mut bodies = Vec::new();
-        while let Some(arrived) = endpoint.has() {
+        while let Some(arrived) = endpoint.try_next_request() {
             bodies.push(arrived.body);
         }
         assert_eq!(bodies.len(), arrivals, "{point:?}");
@@ -208,33 +208,33 @@ async fn run_until(point: Point, store: &Store, now: Timestamp, url: &str) {
 async fn a_clock_set_back_accepts_no_old_answer() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = integrator.opens("shop.test").await;
-    let early = service.phone().answers(&session);
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.create_session("shop.test").await;
+    let early = service.phone().answer(&session);
     service.clock.advance(-SignedDuration::from_mins(10));
     // The earlier answer is now in the future; an answer with the new time is accepted once.
-    integrator.hands_in(&session, &early).await.refused(408, "timestamp_out_of_range");
-    let answer = service.phone().answers(&session);
-    integrator.hands_in(&session, &answer).await.with(200);
-    integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
-    endpoint.receives().await;
-    integrator.sees(&session).await.with(200);
+    integrator.authenticate(&session, &early).await.assert_error(408, "timestamp_out_of_range");
+    let answer = service.phone().answer(&session);
+    integrator.authenticate(&session, &answer).await.with(200);
+    integrator.authenticate(&session, &answer).await.assert_error(409, "session_already_authenticated");
+    endpoint.next_request().await;
+    integrator.get_session(&session).await.with(200);
     // A session created after the change expires by the new time.
-    let late = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_secs(300));
-    integrator.sees(&late).await.refused(410, "session_expired");
+    let late = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_secs(300));
+    integrator.get_session(&late).await.assert_error(410, "session_expired");
 }
 
 #[tokio::test]
 async fn answers_at_the_moment_of_expiry_are_too_late() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_secs(300));
+    let session = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_secs(300));
     let answers = (1..=8).map(|number| {
         let phone = crate::harness::Phone::of(number, &service.clock);
-        let (integrator, session, answer) = (integrator.clone(), session.clone(), phone.answers(&session));
-        async move { integrator.hands_in(&session, &answer).await.refused(410, "session_expired") }
+        let (integrator, session, answer) = (integrator.clone(), session.clone(), phone.answer(&session));
+        async move { integrator.authenticate(&session, &answer).await.assert_error(410, "session_expired") }
     });
     futures_util::future::join_all(answers).await;
     assert!(service.outbox().await.is_empty());

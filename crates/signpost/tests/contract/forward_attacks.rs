@@ -1,7 +1,7 @@
 //! docs/forward-auth.md: attacks by a hostile neighbour, user, client or application on authorization subrequests and
 //! on the pages on an application's host.
 
-use crate::forward_flow::{APP, App, HTML, KINDS, location_text, realm, shown};
+use crate::forward_flow::{APP, App, HTML, KINDS, location_text, shown, tenant};
 use crate::harness::{Service, text, until};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, COOKIE};
@@ -32,25 +32,25 @@ async fn at_another_host<'a>(app: &App<'a>, uris: &[&str], origin: &str) -> App<
 #[tokio::test]
 async fn a_session_is_invalid_at_another_host() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let uris = ["https://app.example.com/.signpost/callback", "https://admin.example.com/.signpost/callback"];
     let mut other = at_another_host(&app, &uris, "https://admin.example.com").await;
     assert!(app.is_let_in().await);
     assert_eq!(other.navigate("caddy").await.status, 302);
-    other.goes_to("/.signpost/logout").await.is(200, "not-logged-in");
+    other.visit("/.signpost/logout").await.is(200, "not-logged-in");
     other.cookies.clear();
-    other.logs_in(&mut browser).await;
+    other.log_in(&mut browser).await;
     assert!(other.is_let_in().await && app.is_let_in().await, "each has its own");
 }
 
 #[tokio::test]
 async fn a_session_is_invalid_at_another_port() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::at(&service, &domain, Some(&["*"]), "http://localhost:8000").await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     assert!(app.is_let_in().await);
     // Browsers send a cookie to all ports of a host.
     app.origin = "http://localhost:8001".to_owned();
@@ -60,10 +60,10 @@ async fn a_session_is_invalid_at_another_port() {
 #[tokio::test]
 async fn clients_on_one_host_share_no_sessions() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut open = App::of(&service, &domain, Some(&["*"])).await;
     let mut strict = App::of(&service, &domain, Some(&["group:staff"])).await;
-    open.logs_in(&mut browser).await;
+    open.log_in(&mut browser).await;
     strict.cookies.clone_from(&open.cookies);
     for kind in KINDS {
         let asked = strict.navigate(kind).await;
@@ -76,26 +76,26 @@ async fn clients_on_one_host_share_no_sessions() {
         |url: &reqwest::Url| url.query_pairs().find(|(name, _)| name == "state").expect("a state").1.into_owned();
     let begun = open.begin_login(&mut browser, "/").await;
     let mixed = back.query().expect("a query").replace(&state(&back), &state(&begun));
-    open.goes_to(&format!("/.signpost/callback?{mixed}&code=x")).await.is(400, "stale");
+    open.visit(&format!("/.signpost/callback?{mixed}&code=x")).await.is(400, "stale");
     assert!(!strict.is_let_in().await);
 }
 
 #[tokio::test]
 async fn a_cookie_of_another_realm_is_invalid() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let other = service.integrator_of("neighbour", signpost_platform::accounts::Environment::Sandbox).await;
-    let theirs = crate::hosted::shop(&other, "http://127.0.0.1:1/hook").await;
-    assert_ne!(text(&theirs, "id"), text(&domain, "id"));
-    let mut neighbour = App::of(&service, &theirs, Some(&["*"])).await;
+    let foreign = crate::hosted::shop(&other, "http://127.0.0.1:1/hook").await;
+    assert_ne!(text(&foreign, "id"), text(&domain, "id"));
+    let mut neighbour = App::of(&service, &foreign, Some(&["*"])).await;
     neighbour.cookies.clone_from(&app.cookies);
     assert_eq!(neighbour.navigate("caddy").await.status, 302);
-    // A session of one realm is invalid in the other, so the login page comes first.
-    let start = neighbour.goes_to(&format!("/.signpost/start?client={}", neighbour.client.id)).await;
+    // A session of one tenant is invalid in the other, so the login page comes first.
+    let start = neighbour.visit(&format!("/.signpost/start?client={}", neighbour.client.id)).await;
     let authorize = location_text(&start.headers).parse::<reqwest::Url>().expect("a URL");
-    let sent = browser.goes_to(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
+    let sent = browser.visit(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
     assert!(location_text(&sent.headers).contains("/login/sess_"), "{:?}", sent.headers);
     // Account sessions and application sessions are not interchangeable.
     let value = app.cookies.iter().find_map(|cookie| cookie.strip_prefix(SESSION)).expect("a cookie");
@@ -108,9 +108,9 @@ async fn a_cookie_of_another_realm_is_invalid() {
 #[tokio::test]
 async fn host_spellings_match_no_other_application() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let long = format!("{}.example.com", "a".repeat(300));
     let start = format!("/.signpost/start?client={}", app.client.id);
     for (host, status) in [
@@ -147,33 +147,33 @@ async fn host_spellings_match_no_other_application() {
 #[tokio::test]
 async fn replies_to_proxies_are_not_cached() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    let told = async |app: &App<'_>, statuses: &[u16]| {
+    let response = async |app: &App<'_>, statuses: &[u16]| {
         for kind in KINDS {
             let reply = app.navigate(kind).await;
             assert!(statuses.contains(&reply.status), "{kind} {}", reply.status);
             assert_eq!(reply.headers["cache-control"], "no-store", "{kind} {}", reply.status);
         }
     };
-    told(&app, &[302, 401]).await;
-    app.logs_in(&mut browser).await;
-    told(&app, &[200]).await;
+    response(&app, &[302, 401]).await;
+    app.log_in(&mut browser).await;
+    response(&app, &[200]).await;
     app.origin = "https://other.example.com".to_owned();
-    told(&app, &[403]).await;
+    response(&app, &[403]).await;
     for page in ["start", "callback", "denied", "logout"] {
         let path = format!("/.signpost/{page}?client={}", app.client.id);
         app.origin = APP.to_owned();
-        assert_eq!(app.goes_to(&path).await.headers["cache-control"], "no-store", "{page}");
+        assert_eq!(app.visit(&path).await.headers["cache-control"], "no-store", "{page}");
     }
 }
 
 #[tokio::test]
 async fn a_non_ascii_cookie_does_not_end_the_session() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     app.cookies.insert(0, "name=Zoë".to_owned());
     for kind in KINDS {
         assert_eq!(app.navigate(kind).await.status, 200, "{kind}");
@@ -183,7 +183,7 @@ async fn a_non_ascii_cookie_does_not_end_the_session() {
 #[tokio::test]
 async fn a_path_cannot_inject_headers_or_parameters() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     for (to, path) in [
         ("%2Fa%250d%250aSet-Cookie:x=1", "/a%0d%0aSet-Cookie:x=1"),
@@ -195,7 +195,7 @@ async fn a_path_cannot_inject_headers_or_parameters() {
         ("%2F;@evil.example%2F..%2F", "/;@evil.example/../"),
     ] {
         let back = app.begin_login(&mut browser, to).await;
-        let reply = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
+        let reply = app.visit(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
         assert_eq!((reply.status, location_text(&reply.headers)), (303, path), "{to}");
     }
 }
@@ -203,7 +203,7 @@ async fn a_path_cannot_inject_headers_or_parameters() {
 #[tokio::test]
 async fn a_name_of_several_lines_is_one_header() {
     let service = Service::start().await;
-    let (integrator, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     let found = crate::forward_flow::user(&integrator, &domain).await;
     let path = crate::forward_flow::path_of(&domain, &found);
@@ -213,7 +213,7 @@ async fn a_name_of_several_lines_is_one_header() {
     ] {
         assert_eq!(integrator.patch(&path, &what).await.status >= 400, refused, "{what}");
     }
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let reply = app.navigate("nginx").await;
     assert_eq!(reply.status, 200);
     let all: Vec<_> = reply.headers.iter().filter(|(name, _)| name.as_str().starts_with("remote-")).collect();
@@ -225,9 +225,9 @@ async fn a_name_of_several_lines_is_one_header() {
 #[tokio::test]
 async fn incomplete_bodies_do_not_block_the_application() {
     let service = Service::with(&[("rate_limit_get_session", "off")]).await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     // The proxy is not in `trusted_proxies`, so all forwarded requests count for its own address.
     let address = service.app.listen;
     let half = format!(
@@ -242,7 +242,7 @@ async fn incomplete_bodies_do_not_block_the_application() {
         open.push(stream);
     }
     until("no more requests of this address are accepted", async || {
-        let page = app.goes_to("/.signpost/denied").await;
+        let page = app.visit("/.signpost/denied").await;
         (page.status == 429 && page.html.contains("in_progress")).then_some(())
     })
     .await;

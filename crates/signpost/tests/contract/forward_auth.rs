@@ -1,8 +1,8 @@
 //! docs/forward-auth.md: authorization subrequests of reverse proxies, with the headers of nginx, Caddy and Traefik;
 //! Traefik's are replayed from its source.
 
-use crate::account::{account_of, logs_in};
-use crate::forward_flow::{APP, App, DAY, HTML, KINDS, REMOTE, is_out, location_text, path_of, realm, shown, user};
+use crate::account::{account_of, log_in};
+use crate::forward_flow::{APP, App, DAY, HTML, KINDS, REMOTE, is_out, location_text, path_of, shown, tenant, user};
 use crate::harness::{Integrator, Service, send, text};
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -10,12 +10,12 @@ use reqwest::header::{ACCEPT, SET_COOKIE};
 use serde_json::{Value, json};
 use signpost_openid::clients::Client;
 use signpost_openid::ids::ClientId;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 #[tokio::test]
 async fn anonymous_requests_are_redirected_or_rejected() {
     let service = Service::start().await;
-    let (_, _, domain) = realm(&service).await;
+    let (_, _, domain) = tenant(&service).await;
     let app = App::of(&service, &domain, Some(&["*"])).await;
     let start = format!("{APP}/.signpost/start?client={}&to=%2Fa%252Fb%3Fc%3D1%26d%3D%2F..%2F", app.client.id);
     for (method, headers, is_sent) in [
@@ -45,9 +45,9 @@ async fn anonymous_requests_are_redirected_or_rejected() {
 #[tokio::test]
 async fn malformed_subrequests_are_never_authorized() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     assert!(app.is_let_in().await);
     let id = app.client.id.to_string();
     let unknown = ClientId::new(service.clock.now(), [9; 16]);
@@ -103,12 +103,12 @@ async fn malformed_subrequests_are_never_authorized() {
 #[tokio::test]
 async fn authorized_requests_get_five_identity_headers() {
     let service = Service::start().await;
-    let (integrator, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["group:staff"])).await;
     let found = user(&integrator, &domain).await;
     let describe = json!({ "name": "Zoë Łukasz", "groups": ["staff", "night shift"] });
     integrator.patch(&path_of(&domain, &found), &describe).await.with(200);
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let email = format!("{}@shop.test", text(&found, "id"));
     for kind in KINDS {
         for method in ["GET", "POST", "HEAD", "OPTIONS"] {
@@ -118,14 +118,14 @@ async fn authorized_requests_get_five_identity_headers() {
             }
             let reply = shown(question).await;
             assert_eq!((reply.status, &*reply.html), (200, ""), "{kind} {method}");
-            let told = REMOTE.map(|name| {
+            let response = REMOTE.map(|name| {
                 let mut values = reply.headers.get_all(name).iter();
-                let told = String::from_utf8(values.next().expect("a value").as_bytes().to_vec()).expect("UTF-8");
+                let response = String::from_utf8(values.next().expect("a value").as_bytes().to_vec()).expect("UTF-8");
                 assert!(values.next().is_none(), "{name}");
-                told
+                response
             });
             let expected = [text(&found, "petname"), "Zoë Łukasz", &email, "staff,night shift", text(&found, "id")];
-            assert_eq!(told, expected, "{kind} {method}");
+            assert_eq!(response, expected, "{kind} {method}");
             assert!(reply.headers.get(SET_COOKIE).is_none());
         }
     }
@@ -134,10 +134,10 @@ async fn authorized_requests_get_five_identity_headers() {
 #[tokio::test]
 async fn a_user_not_on_the_list_is_rejected() {
     let service = Service::start().await;
-    let (integrator, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = tenant(&service).await;
     let found = user(&integrator, &domain).await;
     let mut app = App::of(&service, &domain, None).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     for kind in KINDS {
         let reply = app.navigate(kind).await;
         reply.is(403, "refused");
@@ -147,7 +147,7 @@ async fn a_user_not_on_the_list_is_rejected() {
         assert!(script.html.contains("\"not_admitted\""), "{}", script.html);
     }
     // nginx shows this page instead of the 403 reply.
-    let denied = app.goes_to(&format!("/.signpost/denied?client={}", app.client.id)).await;
+    let denied = app.visit(&format!("/.signpost/denied?client={}", app.client.id)).await;
     assert_eq!(denied.html, app.navigate("caddy").await.html);
     denied.is(403, "refused");
 }
@@ -155,11 +155,11 @@ async fn a_user_not_on_the_list_is_rejected() {
 #[tokio::test]
 async fn the_login_page_denies_users_not_on_the_list() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["group:staff"])).await;
     let back = app.begin_login(&mut browser, "/").await;
     assert!(back.query_pairs().any(|(name, value)| name == "error" && value == "access_denied"), "{back}");
-    let page = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
+    let page = app.visit(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
     assert!(page.is(403, "denied").link("account").path().ends_with(text(&domain, "id")), "{}", page.html);
     assert!(!app.is_let_in().await);
 }
@@ -167,14 +167,14 @@ async fn the_login_page_denies_users_not_on_the_list() {
 #[tokio::test]
 async fn list_changes_take_effect_at_once() {
     let service = Service::start().await;
-    let (integrator, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = tenant(&service).await;
     let found = user(&integrator, &domain).await;
     let mut app = App::of(&service, &domain, Some(&["group:staff"])).await;
     let joins = async |groups: Value| {
         integrator.patch(&path_of(&domain, &found), &json!({ "groups": groups })).await.with(200);
     };
     joins(json!(["staff"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     for _ in 0..2 {
         assert!(app.is_let_in().await);
         joins(json!(["guests"])).await;
@@ -194,10 +194,10 @@ async fn a_session_ends_with_its_user_client_or_grant() {
     ];
     for delete in deletes {
         let service = Service::start().await;
-        let (integrator, mut browser, domain) = realm(&service).await;
+        let (integrator, mut browser, domain) = tenant(&service).await;
         let found = user(&integrator, &domain).await;
         let mut app = App::of(&service, &domain, Some(&["*"])).await;
-        app.logs_in(&mut browser).await;
+        app.log_in(&mut browser).await;
         assert!(app.is_let_in().await);
         let (method, path) = delete(&service, &integrator, &domain, &found, &app.client);
         let reply = send(integrator.request(method, &path)).await;
@@ -213,11 +213,11 @@ async fn a_session_ends_with_its_user_client_or_grant() {
         ("the kind", "UPDATE openid_tokens SET kind = 'access'"),
     ] {
         let service = Service::start().await;
-        let (_, mut browser, domain) = realm(&service).await;
+        let (_, mut browser, domain) = tenant(&service).await;
         let mut app = App::of(&service, &domain, Some(&["*"])).await;
-        app.logs_in(&mut browser).await;
+        app.log_in(&mut browser).await;
         assert!(app.is_let_in().await, "{what}");
-        service.app.store.write([step(statement, params![])]).await.expect("a database");
+        service.app.store.write([Statement::new(statement, params![])]).await.expect("a database");
         is_out(&app, what).await;
     }
 }
@@ -225,39 +225,39 @@ async fn a_session_ends_with_its_user_client_or_grant() {
 #[tokio::test]
 async fn signing_out_everywhere_ends_app_sessions() {
     let service = Service::start().await;
-    let (integrator, mut browser, domain) = realm(&service).await;
+    let (integrator, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    // Also if the clock of the server that signs out is behind the clock of the server of the login.
+    // The clock of the server that signs out may be behind the clock of the server of the login.
     for seconds in [1, -120] {
-        app.logs_in(&mut browser).await;
+        app.log_in(&mut browser).await;
         assert!(app.is_let_in().await, "{seconds}");
-        service.passes(SignedDuration::from_secs(seconds));
-        let page = browser.goes_to(&account_of(&domain)).await;
-        browser.presses(&page, "sign-out-everywhere", "").await.is(200, "signed-out");
+        service.advance_clock(SignedDuration::from_secs(seconds));
+        let page = browser.visit(&account_of(&domain)).await;
+        browser.submit(&page, "sign-out-everywhere", "").await.is(200, "signed-out");
         is_out(&app, "the session").await;
-        logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+        log_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
     }
 }
 
 #[tokio::test]
 async fn a_session_expires_after_a_day_or_thirty_days() {
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut idle = App::of(&service, &domain, Some(&["*"])).await;
-    idle.logs_in(&mut browser).await;
+    idle.log_in(&mut browser).await;
     let mut used = App::at(&service, &domain, Some(&["*"]), "https://other.example.com").await;
-    used.logs_in(&mut browser).await;
+    used.log_in(&mut browser).await;
     let (hour, second) = (SignedDuration::from_hours(1), SignedDuration::from_secs(1));
-    service.passes(DAY - second);
+    service.advance_clock(DAY - second);
     assert!(used.is_let_in().await);
-    service.passes(second);
+    service.advance_clock(second);
     assert!(!idle.is_let_in().await);
     assert!(used.is_let_in().await);
     for _ in 0..29 * 24 - 1 {
-        service.passes(hour);
+        service.advance_clock(hour);
         assert!(used.is_let_in().await);
     }
-    service.passes(hour);
+    service.advance_clock(hour);
     assert!(!used.is_let_in().await, "30 days after the login");
 }
 
@@ -265,17 +265,17 @@ async fn a_session_expires_after_a_day_or_thirty_days() {
 async fn session_use_is_stored_every_five_minutes() {
     const END: &str = "SELECT expires_at FROM openid_tokens WHERE kind = 'session'";
     let service = Service::start().await;
-    let (_, mut browser, domain) = realm(&service).await;
+    let (_, mut browser, domain) = tenant(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     let end = async || {
         service.app.store.read_one(END, params![]).await.expect("a database").expect("a row").int(0).expect("a time")
     };
     let first = end().await;
-    service.passes(SignedDuration::from_secs(299));
+    service.advance_clock(SignedDuration::from_secs(299));
     assert!(app.is_let_in().await);
     assert_eq!(end().await, first);
-    service.passes(SignedDuration::from_secs(1));
+    service.advance_clock(SignedDuration::from_secs(1));
     assert!(app.is_let_in().await);
     assert_eq!(end().await, first + 300_000);
 }

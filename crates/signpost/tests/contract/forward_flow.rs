@@ -111,7 +111,7 @@ impl<'a> App<'a> {
         request.header("x-forwarded-proto", self.url().scheme()).header(ACCEPT, HTML)
     }
 
-    pub(crate) async fn sends(&mut self, request: RequestBuilder) -> ShownPage {
+    pub(crate) async fn send(&mut self, request: RequestBuilder) -> ShownPage {
         let reply = shown(request).await;
         for set in reply.headers.get_all(SET_COOKIE) {
             let pair = set.to_str().expect("a cookie").split(';').next().expect("a pair").to_owned();
@@ -124,26 +124,26 @@ impl<'a> App<'a> {
         reply
     }
 
-    pub(crate) async fn goes_to(&mut self, path: &str) -> ShownPage {
+    pub(crate) async fn visit(&mut self, path: &str) -> ShownPage {
         let request = self.own(Method::GET, path);
-        self.sends(request).await
+        self.send(request).await
     }
 
-    /// Starts a login of a user who is signed in to the realm; returns the redirect URL of the callback.
+    /// Starts a login of a user who is signed in to the tenant; returns the redirect URL of the callback.
     pub(crate) async fn begin_login(&mut self, browser: &mut Browser, to: &str) -> Url {
         let start = format!("/.signpost/start?client={}&to={to}", self.client.id);
-        let reply = self.goes_to(&start).await;
+        let reply = self.visit(&start).await;
         assert_eq!(reply.status, 303, "{}", reply.html);
         let authorize = location(&reply.headers);
-        let back = browser.goes_to(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
+        let back = browser.visit(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
         assert_eq!(back.status, 303, "{}", back.html);
         location(&back.headers)
     }
 
     /// Starts a login and opens the callback.
-    pub(crate) async fn logs_in(&mut self, browser: &mut Browser) {
+    pub(crate) async fn log_in(&mut self, browser: &mut Browser) {
         let back = self.begin_login(browser, "/").await;
-        let reply = self.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
+        let reply = self.visit(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
         assert_eq!((reply.status, location_text(&reply.headers)), (303, "/"), "{}", reply.html);
     }
 }
@@ -168,7 +168,7 @@ pub(crate) async fn is_out(app: &App<'_>, what: &str) {
 }
 
 /// Signs a user in at `shop.test`; the returned browser has the cookies of the login origin.
-pub(crate) async fn realm(service: &Service) -> (Integrator, Browser, Value) {
+pub(crate) async fn tenant(service: &Service) -> (Integrator, Browser, Value) {
     let (integrator, browser, _) = signed_in(service).await;
     let domains = integrator.get("/domains").await.with(200);
     (integrator, browser, domains["domains"][0].clone())

@@ -59,7 +59,7 @@ fn check(body: &[u8]) {
                 Err(error) if error.to_string().contains("number out of range") => return,
                 Err(error) => panic!("{error}: {body:?}"),
             };
-            let member = value.as_object().expect("an object").get(&field).expect("the member that is named");
+            let member = value.as_object().expect("an object").get(&field).expect("the member");
             let is_known = ["domain", "mode", "webhook_url", "confirm"].contains(&field.as_str());
             assert!(!is_known || !member.is_string(), "{field}: {body:?}");
         }

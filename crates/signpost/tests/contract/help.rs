@@ -80,7 +80,7 @@ fn every_command_is_in_one_group() {
     let all: BTreeSet<_> = root.get_subcommands().map(Command::get_name).collect();
     let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
     assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), all);
-    assert_eq!(grouped.len(), all.len(), "one stands in two groups");
+    assert_eq!(grouped.len(), all.len(), "a command is in two groups");
     let help = root.clone().render_help().to_string();
     for (group, _) in GROUPS {
         assert!(help.contains(&format!("\n{group}:\n  ")), "{group}");

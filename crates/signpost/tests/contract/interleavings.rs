@@ -11,7 +11,7 @@ use signpost_login::domains::{self, Domain};
 use signpost_login::sessions::{self, Accepted, NewSession, Session, SessionOptions, SessionState};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::{Store, random};
 
 use crate::harness::is_session_written;
@@ -39,22 +39,22 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..24)
 }
 
-/// The expected state of the session: challenge, expiry, and if it was answered.
+/// The expected state of the session: challenge, expiry, and whether it was answered.
 #[derive(Debug, PartialEq)]
-struct Truth {
+struct ExpectedState {
     challenge: String,
     expires_at: Timestamp,
     is_answered: bool,
 }
 
-struct World {
+struct System {
     store: Store,
     now: Timestamp,
     wallet: Wallet,
     domain: Domain,
     /// The session as last read by each actor.
     seen: [Session; ACTORS],
-    truth: Truth,
+    expected: ExpectedState,
 }
 
 /// Registers the domain `shop.test` in the database.
@@ -68,13 +68,13 @@ pub(crate) async fn register_domain(store: &Store, handler: domains::HandlerKind
     };
     let secret = WebhookSecret::from_bytes(&[1; 32]);
     let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
-    let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
+    let registered = domains::register(&new, account, EgressPolicy::Public, now, random).expect("a domain");
     let kept = domains::sql::insert(store, &Seal::default(), &registered, &Actor::Operator).await;
     kept.expect("a new domain");
     registered.domain
 }
 
-impl World {
+impl System {
     async fn new() -> Self {
         let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
@@ -93,8 +93,8 @@ impl World {
         let session = Session::open(&domain, new, TTL, now, random);
         sessions::sql::insert(&store, session.clone(), None, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
-        let truth = truth(&session);
-        Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }
+        let expected = expected(&session);
+        Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], expected }
     }
 
     async fn look(&self) -> Session {
@@ -104,7 +104,7 @@ impl World {
 
     /// Checks that the challenge read by an actor is current and unanswered.
     fn is_up_to_date(&self, actor: usize) -> bool {
-        !self.truth.is_answered && self.seen[actor].challenge.to_string() == self.truth.challenge
+        !self.expected.is_answered && self.seen[actor].challenge.to_string() == self.expected.challenge
     }
 
     async fn apply(&mut self, action: Action) {
@@ -115,9 +115,9 @@ impl World {
                 let old = self.seen[actor].clone();
                 let Ok(new) = old.clone().refresh(TTL, self.now, random()) else { return };
                 let took = is_session_written(sessions::sql::refresh(&self.store, &new, &old.challenge).await);
-                assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
+                assert_eq!(took, self.is_up_to_date(actor), "a refresh with the state read at {:?}", self.expected);
                 if took {
-                    self.truth = truth(&new);
+                    self.expected = expected(&new);
                 }
             }
             Action::Answer(actor) => {
@@ -128,21 +128,21 @@ impl World {
                 let url = &self.domain.webhook_url;
                 let stored = sessions::sql::store_login(&self.store, &login, Some(url), None, Vec::new()).await;
                 let took = is_session_written(stored);
-                assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
+                assert_eq!(took, self.is_up_to_date(actor), "an answer with the state read at {:?}", self.expected);
                 if took {
-                    self.truth = truth(&login.session);
+                    self.expected = expected(&login.session);
                 }
             }
         }
-        assert_eq!(truth(&self.look().await), self.truth);
+        assert_eq!(expected(&self.look().await), self.expected);
         let events = self.store.read("SELECT 1 FROM deliveries", Vec::new()).await.expect("a database");
-        assert_eq!(events.len(), usize::from(self.truth.is_answered));
+        assert_eq!(events.len(), usize::from(self.expected.is_answered));
     }
 }
 
-fn truth(session: &Session) -> Truth {
+fn expected(session: &Session) -> ExpectedState {
     let is_answered = matches!(session.state, SessionState::Authenticated { .. });
-    Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, is_answered }
+    ExpectedState { challenge: session.challenge.to_string(), expires_at: session.expires_at, is_answered }
 }
 
 proptest! {
@@ -152,9 +152,9 @@ proptest! {
     fn writes_require_an_unchanged_session(actions in actions()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            let mut world = World::new().await;
+            let mut system = System::new().await;
             for action in actions {
-                world.apply(action).await;
+                system.apply(action).await;
             }
         });
     }

@@ -20,29 +20,29 @@ fn link(endpoint: &Endpoint, action: &str) -> String {
 }
 
 async fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let ended = Program::within(folder, &[&["wallet"], arguments].concat()).runs().await;
+    let ended = Program::within(folder, &[&["wallet"], arguments].concat()).run_async().await;
     (ended.code, ended.out.clone(), ended.err.clone())
 }
 
 #[tokio::test]
 async fn every_spelling_is_signed_with_the_key_of_the_host() {
     let (folder, mut endpoint) = (tempfile::tempdir().expect("a folder"), Endpoint::start().await);
-    let wallet = Program::within(folder.path(), &["wallet", "new", "--json"]).runs().await.json();
+    let wallet = Program::within(folder.path(), &["wallet", "new", "--json"]).run_async().await.json();
     let url = link(&endpoint, "register");
     let lnurl = Lnurl::new(&url).expect("short enough");
     let mut keys = std::collections::BTreeSet::new();
     for spelling in [lnurl.qr_text(), lnurl.link(), url.replace("http://", "keyauth://"), url.clone()] {
-        endpoint.answers(LnurlReply::Ok.to_json());
+        endpoint.respond_with(LnurlReply::Ok.to_json());
         let (code, out, err) = run(folder.path(), &["lnurl", &spelling, "--yes", "--json"]).await;
         assert_eq!(code, Some(0), "{spelling}: {err}");
-        let told: Value = serde_json::from_str(&out).expect("one document");
-        assert_eq!(members(&told), ["status", "host", "action", "public_key"].into());
-        assert_eq!((&told["status"], &told["action"]), (&json!("OK"), &json!("register")));
-        let asked = endpoint.receives().await;
+        let response: Value = serde_json::from_str(&out).expect("one document");
+        assert_eq!(members(&response), ["status", "host", "action", "public_key"].into());
+        assert_eq!((&response["status"], &response["action"]), (&json!("OK"), &json!("register")));
+        let asked = endpoint.next_request().await;
         let (path, query) = asked.path.split_once('?').expect("a query");
         let callback = AuthCallback::parse(query).expect("an answer");
         assert!(path == "/lnurl/x" && callback.k1().is_some() && callback.signs(&challenge()), "{}", asked.path);
-        assert_eq!(told["public_key"], json!(callback.key().canonical()));
+        assert_eq!(response["public_key"], json!(callback.key().canonical()));
         keys.insert(callback.key().canonical());
     }
     assert_eq!(keys.len(), 1, "one host has one key");
@@ -55,21 +55,21 @@ async fn errors_show_the_host_and_the_reason() {
     run(folder.path(), &["new"]).await;
     let url = link(&endpoint, "login");
     let host = endpoint.url("").replace("http://127.0.0.1", "localhost");
-    endpoint.answers(LnurlReply::error("no account\u{1b}[2J has this key\u{202e}").to_json());
+    endpoint.respond_with(LnurlReply::error("no account\u{1b}[2J has this key\u{202e}").to_json());
     let (code, out, err) = run(folder.path(), &["lnurl", &url, "--yes"]).await;
     assert_eq!((code, &*out), (Some(1), &*format!("{host} replied ERROR: no account [2J has this key\n")), "{err}");
     assert!(
         err.starts_with(&format!("login at  {host}\n")) && err.ends_with("signpost: the login was refused\n"),
         "{err}"
     );
-    endpoint.receives().await;
+    endpoint.next_request().await;
     // Other replies are failures, also with status 200.
     for body in ["taken", "{}", r#"{"status":"ok"}"#, r#"{"status":"ERROR"}"#] {
-        endpoint.answers(body);
+        endpoint.respond_with(body);
         let (code, out, err) = run(folder.path(), &["lnurl", &url, "--yes", "--json"]).await;
         assert_eq!((code, &*out), (Some(1), ""), "{body}");
         assert!(err.starts_with(&format!("signpost: {host} replied 200: not the reply ")), "{err}");
-        endpoint.receives().await;
+        endpoint.next_request().await;
     }
 }
 
@@ -94,5 +94,5 @@ async fn invalid_links_send_no_request() {
         assert_eq!((code, &*out), (Some(2), ""), "{text}: {err}");
         assert!(err.starts_with("signpost: ") && err.contains(reason), "{text}: {err}");
     }
-    assert!(endpoint.has().is_none());
+    assert!(endpoint.try_next_request().is_none());
 }

@@ -22,7 +22,7 @@ async fn ask(integrator: &Integrator, method: &Method, path: &str) -> Reply {
     send(integrator.request(method.clone(), path).header("content-type", "application/json").body("{}")).await
 }
 
-/// Sends requests until one is rejected; returns the number of accepted requests, and the rejection.
+/// Sends requests until the first rejection. Returns the number of accepted requests, and the rejection.
 async fn count_accepted(integrator: &Integrator, method: &Method, path: &str) -> (u32, Reply) {
     for count in 0..1000 {
         let reply = ask(integrator, method, path).await;
@@ -49,16 +49,16 @@ async fn limits_are_exact_sliding_windows() {
         for _ in 0..count / 2 {
             assert_ne!(ask(&integrator, method, path).await.status, 429);
         }
-        service.passes(SignedDuration::from_secs(30));
+        service.advance_clock(SignedDuration::from_secs(30));
         let (passed, refusal) = count_accepted(&integrator, method, path).await;
         assert_eq!(passed, count - count / 2, "{method} {path}");
         check_refusal(&refusal, name, *count, 30);
         // Rejected requests do not count: when the first half is a minute old, this many requests are accepted again.
-        service.passes(SignedDuration::from_millis(29_999));
+        service.advance_clock(SignedDuration::from_millis(29_999));
         check_refusal(&ask(&integrator, method, path).await, name, *count, 1);
-        service.passes(SignedDuration::from_millis(1));
+        service.advance_clock(SignedDuration::from_millis(1));
         assert_eq!(count_accepted(&integrator, method, path).await.0, count / 2, "{method} {path}");
-        service.passes(SignedDuration::from_secs(30));
+        service.advance_clock(SignedDuration::from_secs(30));
         assert_eq!(count_accepted(&integrator, method, path).await.0, count - count / 2, "{method} {path}");
     }
 }
@@ -72,17 +72,17 @@ async fn windows_ignore_clock_changes() {
     for hours in [-48, -1, 1, 48] {
         service.clock.set(began + SignedDuration::from_hours(hours));
         let refused = integrator.get("/domains").await;
-        refused.refused(429, "rate_limited");
+        refused.assert_error(429, "rate_limited");
         assert_eq!(refused.header("retry-after"), Some("60"), "{hours} h off");
     }
     service.clock.set(began - SignedDuration::from_hours(1));
-    service.passes(SignedDuration::from_secs(60));
+    service.advance_clock(SignedDuration::from_secs(60));
     assert_eq!(count_accepted(&integrator, &Method::GET, "/domains").await.0, 2);
 }
 
 #[track_caller]
 fn check_refusal(reply: &Reply, name: &str, count: u32, retry_after: u32) {
-    let details = reply.refused(429, "rate_limited");
+    let details = reply.assert_error(429, "rate_limited");
     assert_eq!(reply.header("retry-after"), Some(retry_after.to_string().as_str()));
     assert_eq!(reply.header("ratelimit-policy"), Some(format!("\"{name}\";q={count};w=60").as_str()));
     assert_eq!(reply.header("ratelimit"), Some(format!("\"{name}\";r=0;t={retry_after}").as_str()));
@@ -93,14 +93,14 @@ fn check_refusal(reply: &Reply, name: &str, count: u32, retry_after: u32) {
 async fn a_refresh_counts_as_a_creation() {
     let service = Service::with(&[("rate_limit_create_session", "4/m")]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    integrator.refreshes(&session).await.with(200);
-    integrator.opens("shop.test").await;
-    integrator.refreshes(&session).await.with(200);
-    integrator.refreshes(&session).await.refused(429, "rate_limited");
-    integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(429, "rate_limited");
-    integrator.sees(&session).await.with(200);
-    integrator.hands_in(&session, &json!({})).await.blames("public_key");
+    let session = integrator.create_session("shop.test").await;
+    integrator.refresh(&session).await.with(200);
+    integrator.create_session("shop.test").await;
+    integrator.refresh(&session).await.with(200);
+    integrator.refresh(&session).await.assert_error(429, "rate_limited");
+    integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.assert_error(429, "rate_limited");
+    integrator.get_session(&session).await.with(200);
+    integrator.authenticate(&session, &json!({})).await.assert_invalid_field("public_key");
 }
 
 #[tokio::test]
@@ -120,18 +120,18 @@ async fn limits_are_per_account_and_environment() {
 async fn invalid_keys_count_for_the_client_ip() {
     let service = Service::with(&[("rate_limit_domains", "4/m"), ("rate_limit_verify", "2/m")]).await;
     let integrator = service.integrator().await;
-    let nobody = integrator.with_key(None);
+    let unknown = integrator.with_key(None);
     let wrong = integrator.with_key(Some("svc_test_x"));
-    for caller in [&nobody, &wrong, &nobody, &wrong] {
-        caller.get("/domains").await.refused(401, "invalid_api_key");
+    for caller in [&unknown, &wrong, &unknown, &wrong] {
+        caller.get("/domains").await.assert_error(401, "invalid_api_key");
     }
-    nobody.get("/domains").await.refused(429, "rate_limited");
-    wrong.get("/domains").await.refused(429, "rate_limited");
-    // Requests with a valid key are not limited by attempts to guess one.
+    unknown.get("/domains").await.assert_error(429, "rate_limited");
+    wrong.get("/domains").await.assert_error(429, "rate_limited");
+    // Requests with a valid key are not limited by attempts to guess a key.
     integrator.get("/domains").await.with(200);
-    nobody.post("/verify", &json!({})).await.refused(401, "invalid_api_key");
-    service.passes(SignedDuration::from_secs(60));
-    nobody.get("/domains").await.refused(401, "invalid_api_key");
+    unknown.post("/verify", &json!({})).await.assert_error(401, "invalid_api_key");
+    service.advance_clock(SignedDuration::from_secs(60));
+    unknown.get("/domains").await.assert_error(401, "invalid_api_key");
 }
 
 #[tokio::test]
@@ -140,12 +140,12 @@ async fn trusted_proxies_forward_the_client_ip() {
     let trusting = Service::with(&settings).await;
     let doubting = Service::with(&settings[..1]).await;
     for (service, expected) in [(&trusting, [401, 401, 429, 401, 429]), (&doubting, [401, 401, 429, 429, 429])] {
-        let nobody = service.visitor();
+        let unknown = service.visitor();
         let mut found = Vec::new();
         for client in
             ["203.0.113.1", "198.51.100.9, 203.0.113.1", "203.0.113.1, 10.1.1.1", "203.0.113.2", "203.0.113.1"]
         {
-            let request = nobody.request(Method::GET, "/v1/domains").header("x-forwarded-for", client);
+            let request = unknown.request(Method::GET, "/v1/domains").header("x-forwarded-for", client);
             found.push(send(request).await.status);
         }
         assert_eq!(found, expected);
@@ -158,7 +158,7 @@ async fn answers_are_limited_per_account() {
         [("rate_limit_answer", "600/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
     let service = Service::with(&settings).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/sessions/{}/authenticate", text(&session, "id"));
     for number in 0..601 {
         let client = format!("203.0.113.{}", number / 10);

@@ -8,11 +8,12 @@ use signpost_auth::{AuthUrl, Mode, Wallet};
 use signpost_login::flows::link::{confirm_link, decline_link};
 use signpost_login::ids::CredentialId;
 use signpost_login::sessions::{NoticeReason, Session};
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 use crate::harness::{Integrator, Phone, Reply, Service, members, send, text};
 use crate::page_flow::{
-    SECRET, browser, code, completes, opens, page_of, posts, reason, registers, request, scans, shop, shown, visits,
+    SECRET, browser, code, complete_session, create_session, create_user, page_of, post_answer, reason, request,
+    scan_and_answer, shop, shown, visit_page,
 };
 
 /// Creates the phone of a user; the number selects its key.
@@ -22,24 +23,24 @@ pub(crate) fn phone(service: &Service, number: u8) -> Phone {
 
 /// Registers a user at the shop, logged in; returns the user ID.
 pub(crate) async fn register_user(service: &Service, integrator: &Integrator) -> String {
-    text(&registers(service, integrator, &service.phone()).await["user"], "id").to_owned()
+    text(&create_user(service, integrator, &service.phone()).await["user"], "id").to_owned()
 }
 
 /// Creates a link session for the user and opens its page.
 pub(crate) async fn open_link(service: &Service, integrator: &Integrator, user: &str) -> (Value, Session) {
-    let session = opens(integrator, json!({ "mode": "link", "user": user })).await;
-    let page = visits(service, &session, &browser(1)).await;
+    let session = create_session(integrator, json!({ "mode": "link", "user": user })).await;
+    let page = visit_page(service, &session, &browser(1)).await;
     (session, page)
 }
 
 /// Answers the link with the phone and confirms it on the page.
 pub(crate) async fn answer_and_confirm(service: &Service, integrator: &Integrator, session: &Value, by: &Phone) {
-    scans(integrator, by, &page_of(service, session).await).await.with(200);
+    scan_and_answer(integrator, by, &page_of(service, session).await).await.with(200);
     confirm_link(&service.app.login, page_of(service, session).await).await.expect("an answer");
 }
 
 pub(crate) async fn complete_link(integrator: &Integrator, session: &Value, page: &Session) -> Reply {
-    completes(integrator, session, &code(page, &browser(1)), Some(SECRET)).await
+    complete_session(integrator, session, &code(page, &browser(1)), Some(SECRET)).await
 }
 
 async fn shop_id(integrator: &Integrator) -> String {
@@ -54,14 +55,14 @@ async fn credentials(integrator: &Integrator, user: &str) -> Vec<Value> {
 }
 
 /// Adds keys to the user up to this number.
-pub(crate) async fn has(service: &Service, user: &str, many: u8) {
+pub(crate) async fn add_keys_up_to(service: &Service, user: &str, many: u8) {
     const ADD: &str = "
         INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
         SELECT domain_id, $1, created_at, $2, user_id, kind, 'Another' FROM credentials WHERE user_id = $3 LIMIT 1";
     for number in 1..many {
         let key = phone(service, 100 + number).public_key();
         let id = CredentialId::new(service.clock.now(), [number; 16]);
-        let added = service.app.store.write([step(ADD, params![key, &id, user])]).await;
+        let added = service.app.store.write([Statement::new(ADD, params![key, &id, user])]).await;
         assert!(added.expect("a database").is_committed());
     }
 }
@@ -74,15 +75,15 @@ async fn a_confirmed_wallet_is_added_to_the_account() {
     let (session, page) = open_link(&service, &integrator, &user).await;
     assert_eq!(page.challenge.mode, Mode::Link);
     let second = phone(&service, 21);
-    let told = scans(&integrator, &second, &page).await.with(200);
-    assert_eq!((&told["status"], members(&told)), (&json!("linked"), ["message", "status"].into()));
+    let response = scan_and_answer(&integrator, &second, &page).await.with(200);
+    assert_eq!((&response["status"], members(&response)), (&json!("linked"), ["message", "status"].into()));
     // Anyone who saw the QR code can answer it, so the answer has no effect until the confirmation.
     let answered = page_of(&service, &session).await;
     assert!(answered.waits_for_confirmation());
-    let seen = integrator.sees(&session).await.with(200);
+    let seen = integrator.get_session(&session).await.with(200);
     assert_eq!((&seen["status"], &seen["mode"], seen.get("user")), (&json!("pending"), &json!("link"), None));
     assert_eq!(
-        complete_link(&integrator, &session, &page).await.refused(406, "invalid_signature")["reason"],
+        complete_link(&integrator, &session, &page).await.assert_error(406, "invalid_signature")["reason"],
         "completion_code"
     );
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
@@ -101,10 +102,10 @@ async fn a_confirmed_wallet_is_added_to_the_account() {
     assert!(text(data, "challenge").starts_with("svc:link:shop.test:") && data["signed_message"].is_string());
     // Both keys now log in this user.
     for phone in [service.phone(), second] {
-        let session = opens(&integrator, json!({})).await;
-        let page = visits(&service, &session, &browser(2)).await;
-        scans(&integrator, &phone, &page).await.with(200);
-        let done = completes(&integrator, &session, &code(&page, &browser(2)), Some(SECRET)).await.with(200);
+        let session = create_session(&integrator, json!({})).await;
+        let page = visit_page(&service, &session, &browser(2)).await;
+        scan_and_answer(&integrator, &phone, &page).await.with(200);
+        let done = complete_session(&integrator, &session, &code(&page, &browser(2)), Some(SECRET)).await.with(200);
         assert_eq!(done["user"]["id"], json!(user));
     }
 }
@@ -136,10 +137,10 @@ async fn a_key_in_use_cannot_be_linked() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let (other, user) = (phone(&service, 21), register_user(&service, &integrator).await);
-    registers(&service, &integrator, &other).await;
+    create_user(&service, &integrator, &other).await;
     for taken in [service.phone(), other] {
         let (session, page) = open_link(&service, &integrator, &user).await;
-        let reply = scans(&integrator, &taken, &page).await;
+        let reply = scan_and_answer(&integrator, &taken, &page).await;
         assert_eq!((reply.status, reply.json()["details"]["reason"].as_str()), (409, Some("credential_exists")));
         let now = page_of(&service, &session).await;
         assert_eq!((now.is_answered(), reason(&now)), (false, Some(NoticeReason::KeyTaken)));
@@ -157,9 +158,9 @@ async fn a_key_taken_before_completion_ends_the_session() {
     let second = phone(&service, 21);
     let (session, page) = open_link(&service, &integrator, &user).await;
     answer_and_confirm(&service, &integrator, &session, &second).await;
-    registers(&service, &integrator, &second).await;
-    complete_link(&integrator, &session, &page).await.refused(409, "credential_exists");
-    complete_link(&integrator, &session, &page).await.refused(410, "session_cancelled");
+    create_user(&service, &integrator, &second).await;
+    complete_link(&integrator, &session, &page).await.assert_error(409, "credential_exists");
+    complete_link(&integrator, &session, &page).await.assert_error(410, "session_cancelled");
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
 }
 
@@ -168,7 +169,7 @@ async fn two_concurrent_links_add_one_tenth_key() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let user = register_user(&service, &integrator).await;
-    has(&service, &user, 9).await;
+    add_keys_up_to(&service, &user, 9).await;
     let mut waiting = Vec::new();
     for number in [21, 22] {
         let (session, page) = open_link(&service, &integrator, &user).await;
@@ -184,11 +185,11 @@ async fn two_concurrent_links_add_one_tenth_key() {
     assert_eq!(statuses, [200, 409], "{} {}", replies.0.text, replies.1.text);
     assert_eq!(credentials(&integrator, &user).await.len(), 10);
     // A page that was already open shows the reason, and new link sessions are rejected.
-    let reply = scans(&integrator, &phone(&service, 23), &third.1).await;
+    let reply = scan_and_answer(&integrator, &phone(&service, 23), &third.1).await;
     assert_eq!((reply.status, reply.json()["details"]["reason"].as_str()), (409, Some("too_many_credentials")));
     assert_eq!(reason(&page_of(&service, &third.0).await), Some(NoticeReason::TooManyKeys));
     let body = request(&json!({ "mode": "link", "user": user }));
-    integrator.post("/sessions", &body).await.refused(409, "too_many_credentials");
+    integrator.post("/sessions", &body).await.assert_error(409, "too_many_credentials");
 }
 
 #[tokio::test]
@@ -196,7 +197,7 @@ async fn a_key_linked_by_two_users_goes_to_one() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let user = register_user(&service, &integrator).await;
-    let other = registers(&service, &integrator, &phone(&service, 21)).await;
+    let other = create_user(&service, &integrator, &phone(&service, 21)).await;
     let shared = phone(&service, 22);
     let mut waiting = Vec::new();
     for user in [&*user, text(&other["user"], "id")] {
@@ -208,7 +209,7 @@ async fn a_key_linked_by_two_users_goes_to_one() {
     let replies =
         tokio::join!(complete_link(&integrator, first, of_first), complete_link(&integrator, second, of_second));
     let refused = if replies.0.status == 200 { &replies.1 } else { &replies.0 };
-    refused.refused(409, "credential_exists");
+    refused.assert_error(409, "credential_exists");
     assert_eq!(replies.0.status.min(replies.1.status), 200);
 }
 
@@ -220,15 +221,15 @@ async fn a_declined_answer_and_its_code_are_invalid() {
     let (session, page) = open_link(&service, &integrator, &user).await;
     let (onlooker, own) = (phone(&service, 66), phone(&service, 21));
     let code_seen = shown(&page);
-    let answer = onlooker.answers_with(&code_seen, code_seen["confirm_code"].as_str());
-    posts(&integrator, &code_seen, &answer).await.with(200);
+    let answer = onlooker.answer_with(&code_seen, code_seen["confirm_code"].as_str());
+    post_answer(&integrator, &code_seen, &answer).await.with(200);
     // The owner's own wallet is too late for this challenge.
-    assert_eq!(scans(&integrator, &own, &page).await.status, 404);
+    assert_eq!(scan_and_answer(&integrator, &own, &page).await.status, 404);
     let declined = decline_link(&service.app.login, page_of(&service, &session).await).await.expect("an answer");
     assert!(!declined.is_answered() && declined.challenge != page.challenge);
     assert_eq!((declined.challenge.mode, declined.link()), (Mode::Link, page.link()));
-    assert_eq!(posts(&integrator, &code_seen, &answer).await.status, 404);
-    complete_link(&integrator, &session, &page).await.refused(406, "invalid_signature");
+    assert_eq!(post_answer(&integrator, &code_seen, &answer).await.status, 404);
+    complete_link(&integrator, &session, &page).await.assert_error(406, "invalid_signature");
     // No answer awaits a confirmation.
     assert!(confirm_link(&service.app.login, page_of(&service, &session).await).await.is_err());
     assert!(decline_link(&service.app.login, page_of(&service, &session).await).await.is_err());
@@ -246,11 +247,11 @@ async fn an_answer_not_shown_cannot_be_confirmed() {
     let user = register_user(&service, &integrator).await;
     let (session, page) = open_link(&service, &integrator, &user).await;
     let own = phone(&service, 21);
-    scans(&integrator, &own, &page).await.with(200);
+    scan_and_answer(&integrator, &own, &page).await.with(200);
     let seen = page_of(&service, &session).await;
     // The answer is declined in another tab, and another phone answers the new challenge.
     decline_link(&service.app.login, seen.clone()).await.expect("an answer");
-    scans(&integrator, &phone(&service, 66), &page_of(&service, &session).await).await.with(200);
+    scan_and_answer(&integrator, &phone(&service, 66), &page_of(&service, &session).await).await.with(200);
     assert!(confirm_link(&service.app.login, seen.clone()).await.is_err());
     assert!(decline_link(&service.app.login, seen).await.is_err());
     assert!(page_of(&service, &session).await.waits_for_confirmation());
@@ -262,13 +263,13 @@ async fn an_unconfirmed_answer_expires_with_its_session() {
     let integrator = shop(&service).await;
     let user = register_user(&service, &integrator).await;
     let (session, page) = open_link(&service, &integrator, &user).await;
-    scans(&integrator, &phone(&service, 21), &page).await.with(200);
-    service.passes(SignedDuration::from_secs(299));
+    scan_and_answer(&integrator, &phone(&service, 21), &page).await.with(200);
+    service.advance_clock(SignedDuration::from_secs(299));
     assert!(page_of(&service, &session).await.waits_for_confirmation());
-    integrator.sees(&session).await.with(200);
-    service.passes(SignedDuration::from_secs(1));
+    integrator.get_session(&session).await.with(200);
+    service.advance_clock(SignedDuration::from_secs(1));
     assert!(confirm_link(&service.app.login, page_of(&service, &session).await).await.is_err());
-    integrator.sees(&session).await.refused(410, "session_expired");
+    integrator.get_session(&session).await.assert_error(410, "session_expired");
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
 }
 
@@ -282,9 +283,9 @@ async fn a_deleted_user_gets_no_key() {
     answer_and_confirm(&service, &integrator, &session, &phone(&service, 21)).await;
     let path = format!("/domains/{}/users/{user}", shop_id(&integrator).await);
     assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
-    complete_link(&integrator, &session, &page).await.refused(404, "user_not_found");
-    complete_link(&integrator, &session, &page).await.refused(410, "session_cancelled");
-    assert_eq!(scans(&integrator, &phone(&service, 22), &of_late).await.status, 404);
+    complete_link(&integrator, &session, &page).await.assert_error(404, "user_not_found");
+    complete_link(&integrator, &session, &page).await.assert_error(410, "session_cancelled");
+    assert_eq!(scan_and_answer(&integrator, &phone(&service, 22), &of_late).await.status, 404);
     assert!(!page_of(&service, &late).await.is_answered());
     assert_eq!(crate::page_flow::users(&service).await, 0);
 }
@@ -296,10 +297,10 @@ async fn a_link_requires_its_browser_and_secret() {
     let user = register_user(&service, &integrator).await;
     let (session, page) = open_link(&service, &integrator, &user).await;
     answer_and_confirm(&service, &integrator, &session, &phone(&service, 21)).await;
-    let theirs = Session::page_code_for(&browser(2), &page.id);
-    completes(&integrator, &session, theirs.reveal(), Some(SECRET)).await.refused(406, "invalid_signature");
-    let details = completes(&integrator, &session, &code(&page, &browser(1)), Some("another")).await;
-    assert_eq!(details.refused(406, "invalid_signature")["reason"], "browser");
-    integrator.sees(&session).await.refused(410, "session_cancelled");
+    let other = Session::page_code_for(&browser(2), &page.id);
+    complete_session(&integrator, &session, other.reveal(), Some(SECRET)).await.assert_error(406, "invalid_signature");
+    let details = complete_session(&integrator, &session, &code(&page, &browser(1)), Some("another")).await;
+    assert_eq!(details.assert_error(406, "invalid_signature")["reason"], "browser");
+    integrator.get_session(&session).await.assert_error(410, "session_cancelled");
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
 }

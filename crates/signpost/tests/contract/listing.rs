@@ -30,8 +30,8 @@ async fn sessions_are_paginated_newest_first() {
     let integrator = service.shop().await;
     let mut opened = Vec::new();
     for _ in 0..5 {
-        opened.push(text(&integrator.opens("shop.test").await, "id").to_owned());
-        service.passes(SignedDuration::from_secs(1));
+        opened.push(text(&integrator.create_session("shop.test").await, "id").to_owned());
+        service.advance_clock(SignedDuration::from_secs(1));
     }
     opened.reverse();
     assert_eq!(all(&integrator, "/sessions?", "sessions").await, opened);
@@ -46,16 +46,16 @@ async fn sessions_are_paginated_newest_first() {
 async fn sessions_are_filtered_by_status_and_domain() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    integrator.registers("other.test").await;
-    let expired = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_secs(300));
+    integrator.register_domain("other.test").await;
+    let expired = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_secs(300));
     let (pending, done, gone) = (
-        integrator.opens("other.test").await,
-        integrator.opens("shop.test").await,
-        integrator.opens("shop.test").await,
+        integrator.create_session("other.test").await,
+        integrator.create_session("shop.test").await,
+        integrator.create_session("shop.test").await,
     );
-    integrator.hands_in(&done, &service.phone().answers(&done)).await.with(200);
-    integrator.cancels(&gone).await;
+    integrator.authenticate(&done, &service.phone().answer(&done)).await.with(200);
+    integrator.cancel(&gone).await;
     for (query, expected) in [
         ("status=pending", &pending),
         ("status=authenticated", &done),
@@ -70,7 +70,7 @@ async fn sessions_are_filtered_by_status_and_domain() {
     for (query, field) in
         [("status=x", "status"), ("limit=0", "limit"), ("cursor=x", "cursor"), ("domain=a b", "domain")]
     {
-        integrator.get(&format!("/sessions?{query}")).await.blames(field);
+        integrator.get(&format!("/sessions?{query}")).await.assert_invalid_field(field);
     }
 }
 
@@ -80,8 +80,8 @@ async fn domains_are_listed_with_or_without_pages() {
     let integrator = service.integrator().await;
     let mut registered = Vec::new();
     for number in 0..5 {
-        registered.push(text(&integrator.registers(&format!("shop{number}.test")).await, "id").to_owned());
-        service.passes(SignedDuration::from_secs(1));
+        registered.push(text(&integrator.register_domain(&format!("shop{number}.test")).await, "id").to_owned());
+        service.advance_clock(SignedDuration::from_secs(1));
     }
     assert_eq!(ids(&integrator.get("/domains").await.with(200), "domains"), registered);
     assert_eq!(all(&integrator, "/domains?", "domains").await, registered);
@@ -91,17 +91,17 @@ async fn domains_are_listed_with_or_without_pages() {
 async fn the_sandbox_has_a_simulated_wallet() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    integrator.registers_at("localhost", &endpoint.url("/webhooks/login")).await;
-    let session = integrator.opens("localhost").await;
+    integrator.register_domain_at("localhost", &endpoint.url("/webhooks/login")).await;
+    let session = integrator.create_session("localhost").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
-    let told = integrator.post_nothing(&path).await.with(200);
-    assert_eq!((&told["status"], &told["body"]), (&json!(200), &json!("taken")));
-    let posted = endpoint.receives().await;
-    assert_eq!((posted.json(), posted.path.as_str()), (told["payload"].clone(), "/webhooks/login"));
-    integrator.hands_in(&session, &posted.json()).await.with(200);
-    assert_eq!(endpoint.receives().await.json()["event"], "login");
-    integrator.post_nothing(&path).await.refused(409, "session_already_authenticated");
-    let session = integrator.opens("localhost").await;
+    let response = integrator.post_nothing(&path).await.with(200);
+    assert_eq!((&response["status"], &response["body"]), (&json!(200), &json!("taken")));
+    let posted = endpoint.next_request().await;
+    assert_eq!((posted.json(), posted.path.as_str()), (response["payload"].clone(), "/webhooks/login"));
+    integrator.authenticate(&session, &posted.json()).await.with(200);
+    assert_eq!(endpoint.next_request().await.json()["event"], "login");
+    integrator.post_nothing(&path).await.assert_error(409, "session_already_authenticated");
+    let session = integrator.create_session("localhost").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
     for (fault, status, code) in [
         ("signature", 406, "invalid_signature"),
@@ -109,25 +109,25 @@ async fn the_sandbox_has_a_simulated_wallet() {
         ("challenge", 404, "challenge_not_found"),
     ] {
         integrator.post(&path, &json!({ "fault": fault, "wallet": 2 })).await.with(200);
-        integrator.hands_in(&session, &endpoint.receives().await.json()).await.refused(status, code);
+        integrator.authenticate(&session, &endpoint.next_request().await.json()).await.assert_error(status, code);
     }
-    integrator.post(&path, &json!({ "fault": "x" })).await.blames("fault");
-    integrator.post(&path, &json!({ "wallet": 0 })).await.blames("wallet");
+    integrator.post(&path, &json!({ "fault": "x" })).await.assert_invalid_field("fault");
+    integrator.post(&path, &json!({ "wallet": 0 })).await.assert_invalid_field("wallet");
 }
 
 #[tokio::test]
 async fn simulations_read_no_private_network() {
     let endpoint = Endpoint::start().await;
-    let said = format!("{{\"error\":\"\u{1b}[31mno\"}}\n{}", "x".repeat(10_000));
-    let shown = said[..2048].replace('\u{1b}', " ");
+    let message = format!("{{\"error\":\"\u{1b}[31mno\"}}\n{}", "x".repeat(10_000));
+    let shown = message[..2048].replace('\u{1b}', " ");
     for (setting, body) in [("auto", Some(shown.as_str())), ("true", None)] {
         let service = Service::with(&[("allow_private_webhooks", setting)]).await;
         let integrator = service.integrator().await;
-        integrator.registers_at("localhost", &endpoint.url("/webhooks/login")).await;
-        let session = integrator.opens("localhost").await;
-        endpoint.answers((axum::http::StatusCode::NOT_FOUND, said.clone()));
-        let told = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
-        assert_eq!((&told["status"], told["body"].as_str()), (&json!(404), body), "{setting}");
+        integrator.register_domain_at("localhost", &endpoint.url("/webhooks/login")).await;
+        let session = integrator.create_session("localhost").await;
+        endpoint.respond_with((axum::http::StatusCode::NOT_FOUND, message.clone()));
+        let response = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
+        assert_eq!((&response["status"], response["body"].as_str()), (&json!(404), body), "{setting}");
     }
 }
 
@@ -138,15 +138,15 @@ async fn simulations_support_hosted_handlers_in_sandbox() {
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
-    integrator.patch(&path, &json!({ "handler": "x" })).await.blames("handler");
+    integrator.patch(&path, &json!({ "handler": "x" })).await.assert_invalid_field("handler");
     for (mode, status) in [("login", 404), ("register", 200), ("login", 200)] {
         let body = json!({ "domain": "shop.test", "mode": mode, "confirm": "code" });
         let session = integrator.post("/sessions", &body).await.with(201);
-        let told = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
-        assert_eq!(told["status"], status, "{mode}");
-        let said: serde_json::Value = serde_json::from_str(text(&told, "body")).expect("JSON");
-        assert!(said["error"].is_string() != said["message"].is_string(), "{said}");
+        let response = integrator.post_nothing(&format!("/sessions/{}/simulate", text(&session, "id"))).await.with(200);
+        assert_eq!(response["status"], status, "{mode}");
+        let message: serde_json::Value = serde_json::from_str(text(&response, "body")).expect("JSON");
+        assert!(message["error"].is_string() != message["message"].is_string(), "{message}");
     }
     let live = service.integrator_of("acme", Environment::Live).await;
-    live.post_nothing("/sessions/sess_x/simulate").await.refused(404, "not_found");
+    live.post_nothing("/sessions/sess_x/simulate").await.assert_error(404, "not_found");
 }

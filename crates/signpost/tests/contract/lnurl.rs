@@ -10,7 +10,8 @@ use signpost_platform::accounts::Environment;
 
 use crate::harness::{Integrator, Reply, Service, send, text};
 use crate::page_flow::{
-    SECRET, browser, code, completes, hosts, opens, page_of, reason, registers, scans, shop, users, visits,
+    SECRET, browser, code, complete_session, create_session, create_user, page_of, reason, register_hosted_domain,
+    scan_and_answer, shop, users, visit_page,
 };
 
 fn wallet(number: u8) -> Wallet {
@@ -24,17 +25,17 @@ fn lnurl(service: &Service, page: &Session) -> String {
 
 /// Returns the URL with the test server's address as its host.
 fn at_test_server(integrator: &Integrator, url: &str) -> reqwest::Url {
-    let told: reqwest::Url = url.parse().expect("a URL");
+    let response: reqwest::Url = url.parse().expect("a URL");
     let mut here = reqwest::Url::parse(&integrator.api).expect("an address");
-    here.set_path(told.path());
-    here.set_query(told.query());
+    here.set_path(response.path());
+    here.set_query(response.query());
     here
 }
 
 /// Requests a URL of the login origin from the test server.
 async fn fetch(integrator: &Integrator, url: &str) -> Reply {
     let reply = send(integrator.http.request(Method::GET, at_test_server(integrator, url))).await;
-    assert_eq!(reply.status, 200, "wallets read no body beside another status: {}", reply.text);
+    assert_eq!(reply.status, 200, "wallets ignore the body of other statuses: {}", reply.text);
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(
         (reply.header("cache-control"), reply.header("access-control-allow-origin")),
@@ -46,9 +47,9 @@ async fn fetch(integrator: &Integrator, url: &str) -> Reply {
 /// Returns the reason of an error, which must fit the window of a wallet.
 #[track_caller]
 fn error_reason(reply: &Reply) -> String {
-    let told = reply.json();
-    assert_eq!(told["status"], "ERROR", "{told}");
-    let reason = text(&told, "reason").to_owned();
+    let response = reply.json();
+    assert_eq!(response["status"], "ERROR", "{response}");
+    let reason = text(&response, "reason").to_owned();
     assert!(reason.chars().count() <= 90 && !reason.contains('<'), "{reason}");
     reason
 }
@@ -69,17 +70,17 @@ async fn a_lightning_wallet_registers_and_logs_in() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for mode in ["register", "login"] {
-        let session = opens(&integrator, json!({ "mode": mode })).await;
-        let page = visits(&service, &session, &browser(1)).await;
+        let session = create_session(&integrator, json!({ "mode": mode })).await;
+        let page = visit_page(&service, &session, &browser(1)).await;
         check_accepted(&answer(&service, &integrator, &page, &wallet(5)).await);
-        assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
-        let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+        assert_eq!(integrator.get_session(&session).await.with(200)["status"], "pending");
+        let done = complete_session(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
         assert_eq!(
             (&done["method"], &done["user"]["public_key"]),
             (&json!("lightning"), &json!(wallet(5).public_key().canonical()))
         );
         let event = service.outbox().await.pop().expect("an event").body;
-        service.passes(SignedDuration::from_secs(1));
+        service.advance_clock(SignedDuration::from_secs(1));
         let data = &event["data"];
         assert_eq!((&event["event"], &data["method"]), (&json!(mode), &json!("lightning")));
         assert_eq!(
@@ -122,8 +123,8 @@ async fn changes_of_the_query_are_accepted() {
         },
         |url: String| url.replace("action=login", "action=register"),
     ] {
-        let session = opens(&integrator, json!({})).await;
-        let page = visits(&service, &session, &browser(1)).await;
+        let session = create_session(&integrator, json!({})).await;
+        let page = visit_page(&service, &session, &browser(1)).await;
         let signed = AuthUrl::parse(&lnurl(&service, &page)).expect("a link").signed_by(&wallet(5));
         let url = change(signed.to_string());
         let reply = fetch(&integrator, &url).await;
@@ -132,10 +133,10 @@ async fn changes_of_the_query_are_accepted() {
 }
 
 async fn register_by_lightning(service: &Service, integrator: &Integrator, number: u8) {
-    let session = opens(integrator, json!({ "mode": "register" })).await;
-    let page = visits(service, &session, &browser(1)).await;
+    let session = create_session(integrator, json!({ "mode": "register" })).await;
+    let page = visit_page(service, &session, &browser(1)).await;
     check_accepted(&answer(service, integrator, &page, &wallet(number)).await);
-    completes(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    complete_session(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
 }
 
 #[tokio::test]
@@ -143,20 +144,20 @@ async fn invalid_answers_get_a_reason_and_change_nothing() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     register_by_lightning(&service, &integrator, 5).await;
-    let session = opens(&integrator, json!({})).await;
-    let page = visits(&service, &session, &browser(1)).await;
-    let (link, other) = (lnurl(&service, &page), opens(&integrator, json!({})).await);
-    let other = visits(&service, &other, &browser(1)).await;
+    let session = create_session(&integrator, json!({})).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
+    let (link, other) = (lnurl(&service, &page), create_session(&integrator, json!({})).await);
+    let other = visit_page(&service, &other, &browser(1)).await;
     let signed = AuthUrl::parse(&link).expect("a link").signed_by(&wallet(5)).to_string();
-    let theirs = AuthUrl::parse(&lnurl(&service, &other)).expect("a link").signed_by(&wallet(5)).to_string();
+    let foreign = AuthUrl::parse(&lnurl(&service, &other)).expect("a link").signed_by(&wallet(5)).to_string();
     let query = |url: &str| url.split_once('?').expect("a query").1.to_owned();
     let path = link.split_once('?').expect("a query").0.to_owned();
     let without_k1 =
         |query: String| query.split('&').filter(|pair| !pair.starts_with("k1=")).collect::<Vec<_>>().join("&");
-    for (url, told) in [
+    for (url, expected) in [
         (link.clone(), "open this with a Lightning wallet"),
-        (signed.clone() + "&sig=30", "twice"),
-        (signed.clone() + "&tag=login", "twice"),
+        (signed.clone() + "&sig=30", "duplicate parameter"),
+        (signed.clone() + "&tag=login", "duplicate parameter"),
         (signed.replace("&key=", "&kee="), "key is missing"),
         (signed.replace("&sig=30", "&sig=31"), "sig must be"),
         (signed.replace("&key=", "&key=00"), "key must be"),
@@ -164,12 +165,12 @@ async fn invalid_answers_get_a_reason_and_change_nothing() {
         (signed.replace("/lnurl/", "/lnurl/0"), "no session waits"),
         (format!("{}000000000000?{}", &path[..path.len() - 12], query(&signed)), "no session waits"),
         // The link of another session, with and without its `k1`.
-        (format!("{path}?{}", query(&theirs)), "no session waits"),
-        (format!("{path}?{}", without_k1(query(&theirs))), "the signature was not made by this key"),
+        (format!("{path}?{}", query(&foreign)), "no session waits"),
+        (format!("{path}?{}", without_k1(query(&foreign))), "the signature was not made by this key"),
         (format!("{path}?{}", "a".repeat(3000)), "too long"),
     ] {
         let reason = error_reason(&fetch(&integrator, &url).await);
-        assert!(reason.contains(told), "{url}: {reason}");
+        assert!(reason.contains(expected), "{url}: {reason}");
     }
     let now = page_of(&service, &session).await;
     assert!(!now.is_answered() && now.notice().is_none());
@@ -183,8 +184,8 @@ async fn an_accepted_answer_can_be_repeated() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     register_by_lightning(&service, &integrator, 5).await;
-    let session = opens(&integrator, json!({})).await;
-    let page = visits(&service, &session, &browser(1)).await;
+    let session = create_session(&integrator, json!({})).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
     let link = AuthUrl::parse(&lnurl(&service, &page)).expect("a link");
     let signed = link.signed_by(&wallet(5)).to_string();
     for _ in 0..3 {
@@ -192,13 +193,13 @@ async fn an_accepted_answer_can_be_repeated() {
     }
     let answered = page_of(&service, &session).await;
     // Rejected: another key, and an invalid signature with the accepted key.
-    let theirs = link.signed_by(&wallet(6));
-    assert!(error_reason(&fetch(&integrator, theirs.as_str()).await).contains("no session waits"));
+    let other = link.signed_by(&wallet(6));
+    assert!(error_reason(&fetch(&integrator, other.as_str()).await).contains("no session waits"));
     let key = |url: &str| url.split("key=").nth(1).expect("a key").split('&').next().expect("a key").to_owned();
-    let planted = theirs.as_str().replace(&key(theirs.as_str()), &key(&signed));
+    let planted = other.as_str().replace(&key(other.as_str()), &key(&signed));
     assert!(error_reason(&fetch(&integrator, &planted).await).contains("no session waits"));
     assert_eq!(page_of(&service, &session).await.state, answered.state);
-    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    complete_session(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
     assert!(error_reason(&fetch(&integrator, &signed).await).contains("no session waits"), "it is over");
 }
 
@@ -207,11 +208,11 @@ async fn an_ambiguous_link_is_rejected() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     register_by_lightning(&service, &integrator, 5).await;
-    let session = opens(&integrator, json!({})).await;
-    let page = visits(&service, &session, &browser(1)).await;
-    let other = opens(&integrator, json!({})).await;
+    let session = create_session(&integrator, json!({})).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
+    let other = create_session(&integrator, json!({})).await;
     let twin = format!("{}{}", &text(&other, "id")[..29], &page.id.as_str()[29..]);
-    let rename = signpost_store::step(
+    let rename = signpost_store::Statement::new(
         "UPDATE sessions SET id = $1 WHERE id = $2",
         vec![twin.as_str().into(), text(&other, "id").into()],
     );
@@ -224,24 +225,24 @@ async fn an_ambiguous_link_is_rejected() {
 async fn the_page_shows_replaced_codes_and_unknown_keys() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let session = opens(&integrator, json!({})).await;
-    let page = visits(&service, &session, &browser(1)).await;
+    let session = create_session(&integrator, json!({})).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
     let renewed = page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.expect("a page");
-    let told = error_reason(&answer(&service, &integrator, &page, &wallet(5)).await);
-    assert_eq!(told, "a new code replaced this one: scan the code that the page shows now");
+    let response = error_reason(&answer(&service, &integrator, &page, &wallet(5)).await);
+    assert_eq!(response, "a new code replaced this one: scan the code that the page shows now");
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
-    let told = error_reason(&answer(&service, &integrator, &renewed, &wallet(5)).await);
-    assert_eq!(told, "no account has this key yet: scan the new code on the page to create one");
+    let response = error_reason(&answer(&service, &integrator, &renewed, &wallet(5)).await);
+    assert_eq!(response, "no account has this key yet: scan the new code on the page to create one");
     let again = error_reason(&answer(&service, &integrator, &renewed, &wallet(5)).await);
-    assert_eq!(again, told, "a wallet that asks twice is told the same, and the page goes on asking");
+    assert_eq!(again, response, "a repeated request gets the same response, and the page polls on");
     let asked = page_of(&service, &session).await;
     assert_eq!(reason(&asked), Some(NoticeReason::UnknownKey));
     assert!(lnurl(&service, &asked).ends_with("&action=register") && lnurl(&service, &page).ends_with("&action=login"));
     check_accepted(&answer(&service, &integrator, &asked, &wallet(5)).await);
-    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    complete_session(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
     // A second registration with this key.
-    let again = opens(&integrator, json!({ "mode": "register" })).await;
-    let page = visits(&service, &again, &browser(1)).await;
+    let again = create_session(&integrator, json!({ "mode": "register" })).await;
+    let page = visit_page(&service, &again, &browser(1)).await;
     assert!(error_reason(&answer(&service, &integrator, &page, &wallet(5)).await).contains("exists"));
     assert_eq!(reason(&page_of(&service, &again).await), Some(NoticeReason::KeyKnown));
 }
@@ -251,18 +252,18 @@ async fn number_matching_excludes_lightning_wallets() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let sandbox = shop(&service).await;
-    let session = opens(&sandbox, json!({ "confirm": "code", "mode": "register" })).await;
-    let page = visits(&service, &session, &browser(1)).await;
+    let session = create_session(&sandbox, json!({ "confirm": "code", "mode": "register" })).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
     assert_eq!(page.lnurl("https://login.test"), None);
     let sent = format!("https://login.test/lnurl/{}?tag=login&k1={}", &page.id.as_str()[29..], K1::of(&page.challenge));
     let sent = AuthUrl::parse(&sent).expect("a link").signed_by(&wallet(5));
     assert!(error_reason(&fetch(&sandbox, sent.as_str()).await).contains("not accepted here"));
-    scans(&sandbox, &service.phone(), &page).await.with(200);
+    scan_and_answer(&sandbox, &service.phone(), &page).await.with(200);
     // Live domains accept Lightning wallets only if their settings do.
     let live = service.integrator_of("acme", Environment::Live).await;
-    hosts(&live, "shop.test").await;
-    let session = opens(&live, json!({ "mode": "register" })).await;
-    let page = visits(&service, &session, &browser(1)).await;
+    register_hosted_domain(&live, "shop.test").await;
+    let session = create_session(&live, json!({ "mode": "register" })).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
     assert!(error_reason(&answer(&service, &live, &page, &wallet(5)).await).contains("not accepted here"));
     assert!(!page_of(&service, &session).await.is_answered());
 }
@@ -271,9 +272,9 @@ async fn number_matching_excludes_lightning_wallets() {
 async fn late_and_frequent_answers_are_errors_with_200() {
     let service = Service::with(&[("rate_limit_answer", "30/m")]).await;
     let integrator = shop(&service).await;
-    let session = opens(&integrator, json!({ "mode": "register" })).await;
-    let page = visits(&service, &session, &browser(1)).await;
-    service.passes(SignedDuration::from_secs(120));
+    let session = create_session(&integrator, json!({ "mode": "register" })).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
+    service.advance_clock(SignedDuration::from_secs(120));
     assert!(error_reason(&answer(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
     for _ in 0..2 {
         assert!(error_reason(&fetch(&integrator, &lnurl(&service, &page)).await).contains("Lightning wallet"));
@@ -320,17 +321,17 @@ async fn one_of_two_concurrent_wallets_wins() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     register_by_lightning(&service, &integrator, 5).await;
-    registers(&service, &integrator, &service.phone()).await;
+    create_user(&service, &integrator, &service.phone()).await;
     for _ in 0..10 {
-        let session = opens(&integrator, json!({})).await;
-        let page = visits(&service, &session, &browser(1)).await;
+        let session = create_session(&integrator, json!({})).await;
+        let page = visit_page(&service, &session, &browser(1)).await;
         let (phone, own) = (service.phone(), wallet(5));
         let (lightning, scanned) =
-            tokio::join!(answer(&service, &integrator, &page, &own), scans(&integrator, &phone, &page));
+            tokio::join!(answer(&service, &integrator, &page, &own), scan_and_answer(&integrator, &phone, &page));
         let by_lightning = lightning.json() == json!({ "status": "OK" });
         let by_scan = scanned.status == 200;
         assert!(by_lightning != by_scan, "{} {}", lightning.text, scanned.text);
-        let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+        let done = complete_session(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
         let method: &Value = &done["method"];
         assert_eq!(method, if by_lightning { "lightning" } else { "scan" });
     }

@@ -9,7 +9,7 @@ use signpost_auth::{AuthUrl, Lnurl, Wallet};
 use url::Url;
 
 use crate::harness::{Integrator, Service, text};
-use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, shop, visits};
+use crate::page_flow::{SECRET, browser, code, complete_session, create_session, page_of, shop, visit_page};
 
 /// The behaviour of a wallet, according to its source (November 2026).
 struct LightningWallet {
@@ -119,7 +119,7 @@ fn high(Signed { der, key }: &Signed) -> (String, String) {
 
 impl LightningWallet {
     /// Parses the link of the page, signs it with the wallet's key for the host, and creates the request.
-    fn answers(&self, integrator: &Integrator, url: &Url, wallet: &Wallet) -> (RequestBuilder, String) {
+    fn answer(&self, integrator: &Integrator, url: &Url, wallet: &Wallet) -> (RequestBuilder, String) {
         let read = AuthUrl::parse(&(self.reads)(url)).unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let key = wallet.linking_key(read.url().host_str().expect("a host")).expect("a key");
         let signed = Signed { der: key.sign_k1(read.k1()), key: key.public_key().canonical() };
@@ -170,13 +170,13 @@ async fn every_lightning_wallet_logs_its_user_in() {
         let (cookie, own) = (browser(number), Wallet::from_bytes([number; 32]).expect("a key"));
         let mut people = Vec::new();
         for mode in ["register", "login"] {
-            let session = opens(&integrator, json!({ "mode": mode })).await;
-            let page = visits(&service, &session, &cookie).await;
-            let (request, key) = wallet.answers(&integrator, &url_of(&service, &session).await, &own);
+            let session = create_session(&integrator, json!({ "mode": mode })).await;
+            let page = visit_page(&service, &session, &cookie).await;
+            let (request, key) = wallet.answer(&integrator, &url_of(&service, &session).await, &own);
             assert_eq!(check_reply(wallet.name, request).await, json!({ "status": "OK" }), "{}", wallet.name);
-            assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending", "{}", wallet.name);
-            completes(&integrator, &session, &code(&page, &cookie), Some(SECRET)).await.with(200);
-            let seen = integrator.sees(&session).await.with(200);
+            assert_eq!(integrator.get_session(&session).await.with(200)["status"], "pending", "{}", wallet.name);
+            complete_session(&integrator, &session, &code(&page, &cookie), Some(SECRET)).await.with(200);
+            let seen = integrator.get_session(&session).await.with(200);
             assert_eq!(
                 (&seen["status"], &seen["method"]),
                 (&json!("authenticated"), &json!("lightning")),
@@ -195,12 +195,12 @@ async fn every_lightning_wallet_logs_its_user_in() {
 async fn event_of_a_lightning_login_verifies() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let session = opens(&integrator, json!({ "mode": "register" })).await;
-    let page = visits(&service, &session, &browser(1)).await;
+    let session = create_session(&integrator, json!({ "mode": "register" })).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
     let own = Wallet::from_bytes([1; 32]).expect("a key");
-    let (request, key) = WALLETS[0].answers(&integrator, &url_of(&service, &session).await, &own);
+    let (request, key) = WALLETS[0].answer(&integrator, &url_of(&service, &session).await, &own);
     check_reply("Phoenix", request).await;
-    completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
+    complete_session(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
     let outbox = service.outbox().await;
     let data = &outbox[0].body["data"];
     assert_eq!((&data["public_key"], &data["method"]), (&json!(key), &json!("lightning")));
@@ -215,8 +215,8 @@ async fn a_rejected_wallet_gets_a_readable_reason() {
     let integrator = shop(&service).await;
     let own = Wallet::from_bytes([1; 32]).expect("a key");
     for wallet in WALLETS {
-        let session = opens(&integrator, json!({ "mode": "login" })).await;
-        visits(&service, &session, &browser(1)).await;
+        let session = create_session(&integrator, json!({ "mode": "login" })).await;
+        visit_page(&service, &session, &browser(1)).await;
         let url = url_of(&service, &session).await;
         let reason = async |what: &str, request: RequestBuilder| {
             let body = check_reply(wallet.name, request).await;
@@ -226,12 +226,12 @@ async fn a_rejected_wallet_gets_a_readable_reason() {
         // The link without a signature, as opened in a browser.
         assert!(reason("unsigned", integrator.http.get(url.clone())).await.contains("wallet"));
         let another = url.as_str().replace("/lnurl/", "/lnurl/x");
-        let (request, _) = wallet.answers(&integrator, &Url::parse(&another).expect("a URL"), &own);
+        let (request, _) = wallet.answer(&integrator, &Url::parse(&another).expect("a URL"), &own);
         reason("another address", request).await;
-        let (request, _) = wallet.answers(&integrator, &url, &own);
+        let (request, _) = wallet.answer(&integrator, &url, &own);
         assert!(reason("an unknown key", request).await.contains("new code"));
         // The challenge was replaced by a registration challenge: a signature of the old challenge gets an error.
-        let (request, _) = wallet.answers(&integrator, &url, &own);
+        let (request, _) = wallet.answer(&integrator, &url, &own);
         reason("a replaced code", request).await;
     }
     assert!(service.outbox().await.is_empty());

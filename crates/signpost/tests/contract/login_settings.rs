@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 use crate::harness::{Integrator, Program, Service, text};
 
@@ -13,7 +13,7 @@ fn path(domain: &Value) -> String {
 /// Registers a domain of a live account.
 async fn live(service: &Service, account: &str, name: &str) -> (Integrator, Value) {
     let integrator = service.integrator_of(account, Environment::Live).await;
-    let domain = integrator.registers_at(name, "https://shop.test/hook").await;
+    let domain = integrator.register_domain_at(name, "https://shop.test/hook").await;
     (integrator, domain)
 }
 
@@ -21,7 +21,7 @@ async fn live(service: &Service, account: &str, name: &str) -> (Integrator, Valu
 async fn login_settings_are_stored() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     assert_eq!(domain["methods"], json!(["scan", "browser", "lightning", "passkey"]));
     assert_eq!((&domain["registration"], domain.get("display_name")), (&json!("open"), None));
     let (_, live) = live(&service, "acme", "shop.test").await;
@@ -60,7 +60,7 @@ async fn invalid_settings_change_nothing() {
         ("display_name", json!(1)),
     ] {
         let change = json!({ "event_url": "http://127.0.0.1:1/event", field: value });
-        integrator.patch(&path(&domain), &change).await.blames(field);
+        integrator.patch(&path(&domain), &change).await.assert_invalid_field(field);
     }
     assert_eq!(integrator.get(&path(&domain)).await.with(200), domain);
 }
@@ -69,7 +69,7 @@ async fn invalid_settings_change_nothing() {
 async fn unreadable_settings_are_an_error() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     for broken in ["methods = ''", "methods = 'scan,scan'", "methods = 'sms'", "display_name = ''"] {
         let sql = format!("UPDATE domains SET methods = NULL, display_name = NULL, {broken}");
         let sql = if broken.starts_with("methods") {
@@ -77,9 +77,11 @@ async fn unreadable_settings_are_an_error() {
         } else {
             sql.replace("display_name = NULL, ", "")
         };
-        assert!(service.app.store.write([step(sql.leak(), params![])]).await.expect("a database").is_committed());
-        integrator.get(&path(&domain)).await.refused(500, "internal_error");
-        integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(500, "internal_error");
+        assert!(
+            service.app.store.write([Statement::new(sql.leak(), params![])]).await.expect("a database").is_committed()
+        );
+        integrator.get(&path(&domain)).await.assert_error(500, "internal_error");
+        integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.assert_error(500, "internal_error");
     }
 }
 
@@ -96,12 +98,12 @@ async fn a_shared_login_host_excludes_lightning() {
     };
     let refused = async |integrator: &Integrator, domain: &Value, change: &Value| {
         let before = integrator.get(&path(domain)).await.with(200);
-        integrator.patch(&path(domain), change).await.refused(422, "shared_login_host");
+        integrator.patch(&path(domain), change).await.assert_error(422, "shared_login_host");
         assert_eq!(integrator.get(&path(domain)).await.with(200), before);
     };
     // With no other account on the login origin it is accepted.
     ok(&one, &first, &both).await;
-    let other = one.registers_at("other.test", "https://other.test/hook").await;
+    let other = one.register_domain_at("other.test", "https://other.test/hook").await;
     ok(&one, &other, &both).await;
     ok(&two, &second, &lightning).await;
     refused(&two, &second, &hosted).await;
@@ -117,7 +119,7 @@ async fn a_shared_login_host_excludes_lightning() {
     ok(&one, &first, &json!({ "handler": "hosted", "methods": ["scan"] })).await;
     refused(&one, &first, &lightning).await;
     let sandbox = service.integrator_of("two", Environment::Sandbox).await;
-    let tried = sandbox.registers("two.test").await;
+    let tried = sandbox.register_domain("two.test").await;
     ok(&sandbox, &tried, &both).await;
 }
 
@@ -147,8 +149,8 @@ async fn the_command_line_checks_the_shared_login_host() {
     one.patch(&path(&first), &json!({ "handler": "hosted", "methods": ["lightning"] })).await.with(200);
     let add = ["domains", "add", "two.test", "--account", "two", "--handler", "hosted"];
     let ended = Program::within(folder.path(), &add).run();
-    let told = ended.failed(1);
-    assert!(told.contains("Lightning wallet"), "{told}");
-    let list = Program::within(folder.path(), &["domains", "list", "--json"]).runs().await.json();
+    let response = ended.failed(1);
+    assert!(response.contains("Lightning wallet"), "{response}");
+    let list = Program::within(folder.path(), &["domains", "list", "--json"]).run_async().await.json();
     assert_eq!(list["domains"].as_array().map(Vec::len), Some(1));
 }

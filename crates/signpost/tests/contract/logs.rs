@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use signpost_platform::clock::Clock;
 
-use crate::account_guards::arrives;
+use crate::account_guards::new_browser;
 use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
-use crate::page_flow::{hosts, opens};
+use crate::page_flow::{create_session, register_hosted_domain};
 
 /// Expected lines: message, level, fields, fields of the span.
 const LINES: [(&str, &str, &[&str], &[&str]); 9] = [
@@ -30,38 +30,38 @@ async fn run_server(format: &str) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", format];
     let settings = [("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "10ms"), ("SIGNPOST_LOG", "debug")];
-    let mut server = Program::within(folder.path(), &arguments).started(&settings);
+    let mut server = Program::within(folder.path(), &arguments).start_server(&settings);
     let key = async |arguments: &[&str]| {
         let arguments = [&["keys", "create", "--name", "k"], arguments].concat();
-        Program::within(folder.path(), &arguments).runs().await.out.trim().to_owned()
+        Program::within(folder.path(), &arguments).run_async().await.out.trim().to_owned()
     };
     let login_key = key(&["--environment", "sandbox"]).await;
     let atm_key = key(&["--environment", "live", "--scope", "atms"]).await;
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR);
+    endpoint.respond_with(StatusCode::INTERNAL_SERVER_ERROR);
     let shop = Integrator { http: http(), api: server.address("sandbox"), key: Some(login_key.clone()) };
     let wrong_key = format!("svc_test_{}", "A".repeat(login_key.len() - "svc_test_".len()));
     for _ in 0..2 {
         shop.with_key(Some(&wrong_key)).get("/domains").await.with(401);
     }
-    let domain = shop.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = shop.opens("shop.test").await;
-    let answer = Phone::of(7, &Clock::System).answers(&session);
-    shop.hands_in(&session, &answer).await.with(200);
+    let domain = shop.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = shop.create_session("shop.test").await;
+    let answer = Phone::of(7, &Clock::System).answer(&session);
+    shop.authenticate(&session, &answer).await.with(200);
     for _ in 0..2 {
-        endpoint.receives().await;
+        endpoint.next_request().await;
     }
     let operator = Integrator { api: server.address("live"), ..shop.with_key(Some(&atm_key)) };
     operator.post("/atms/submissions", &report()).await.with(200);
     let pages = server.address("public_address");
     // Both requests are repeated, and logged once a minute.
-    hosts(&shop, "club.test").await;
-    let (session, mut browser) = (opens(&shop, json!({ "domain": "club.test" })).await, arrives(&server));
-    browser.opens(&session).await;
+    register_hosted_domain(&shop, "club.test").await;
+    let (session, mut browser) = (create_session(&shop, json!({ "domain": "club.test" })).await, new_browser(&server));
+    browser.open(&session).await;
     for _ in 0..2 {
         let console = http().get(format!("{pages}/console")).header("host", "evil.example").send().await;
         assert_eq!(console.expect("a reply").status(), 404);
-        assert_eq!(browser.brings(&session, &json!({})).await.0, 422);
+        assert_eq!(browser.post_credential(&session, &json!({})).await.0, 422);
     }
     // Locations of searches are private and must not be logged.
     for path in [
@@ -74,7 +74,7 @@ async fn run_server(format: &str) -> (String, Vec<String>) {
         assert!(page.status().as_u16() < 400, "{path}: {}", page.status());
     }
     server.terminate();
-    let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    let (status, log) = tokio::task::spawn_blocking(move || server.wait_for_exit()).await.expect("no panic");
     assert!(status.success(), "{log}");
     let secrets = [text(&domain, "webhook_secret"), text(&answer, "signature"), text(&answer, "public_key")];
     let places = ["Waxahachie", "31.4142", "97.2718"];
@@ -88,7 +88,7 @@ async fn pages_at_a_wrong_host_are_logged_once_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", "json"];
     let settings = [("SIGNPOST_WALLET", "https://wallet.test"), ("SIGNPOST_LOG", "warn")];
-    let mut server = Program::within(folder.path(), &arguments).started(&settings);
+    let mut server = Program::within(folder.path(), &arguments).start_server(&settings);
     let pages = server.address("public_address");
     for _ in 0..2 {
         for (path, host) in [("/wallet", "login.test"), ("/account", "wallet.test"), ("/nothing", "login.test")] {
@@ -97,18 +97,18 @@ async fn pages_at_a_wrong_host_are_logged_once_a_minute() {
         }
     }
     server.terminate();
-    let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    let (status, log) = tokio::task::spawn_blocking(move || server.wait_for_exit()).await.expect("no panic");
     assert!(status.success(), "{log}");
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let told: Vec<_> = lines
+    let response: Vec<_> = lines
         .filter(|line| line["message"] == "page not found at this host")
         .map(|line| json!([line["pages"], line["host"]]))
         .collect();
     let expected = [json!(["browser wallet", "login.test"]), json!(["other than the browser wallet", "wallet.test"])];
-    assert_eq!(told, expected, "{log}");
+    assert_eq!(response, expected, "{log}");
 }
 
-/// Returns the submission of one ATM.
+/// Returns the submission of an ATM.
 fn report() -> Value {
     let address = json!({ "street": "100 Congress Ave", "city": "Austin", "region": "TX", "postalCode": "78701",
                           "country": "US", "latitude": 30.2672, "longitude": -97.7431 });

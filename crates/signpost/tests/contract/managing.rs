@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use signpost_platform::accounts::audit;
 
-use crate::harness::{Ended, Integrator, NameServer, Program, Service, text};
-use crate::hosted::{opens, posts, shop};
+use crate::harness::{CommandOutput, Integrator, NameServer, Program, Service, text};
+use crate::hosted::{create_session, post_answer, shop};
 
 async fn start_service(settings: &[(&str, &str)]) -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -16,8 +16,8 @@ async fn start_service(settings: &[(&str, &str)]) -> (tempfile::TempDir, Service
     (folder, service)
 }
 
-async fn run(folder: &Path, arguments: &[&str]) -> Ended {
-    Program::within(folder, arguments).runs().await
+async fn run(folder: &Path, arguments: &[&str]) -> CommandOutput {
+    Program::within(folder, arguments).run_async().await
 }
 
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
@@ -32,9 +32,9 @@ async fn audit_entries(service: &Service, action: &str) -> Vec<Value> {
 }
 
 async fn register(service: &Service, integrator: &Integrator) -> Value {
-    let session = opens(integrator, "register").await;
-    posts(integrator, &session, &service.phone().answers(&session)).await.with(200);
-    integrator.sees(&session).await.with(200)["user"].clone()
+    let session = create_session(integrator, "register").await;
+    post_answer(integrator, &session, &service.phone().answer(&session)).await.with(200);
+    integrator.get_session(&session).await.with(200)["user"].clone()
 }
 
 #[tokio::test]
@@ -42,11 +42,11 @@ async fn verify_shows_the_found_records() {
     let names = NameServer::start().await;
     let (folder, service) = start_service(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    names.publishes("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
+    let domain = integrator.register_domain("shop.test").await;
+    names.set_txt("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
     let verify = async |arguments: &[&str]| {
         let arguments = [&["domains", "verify", "shop.test"], arguments].concat();
-        Program::within(folder.path(), &arguments).env("SIGNPOST_DNS_SERVER", &names.setting()).runs().await
+        Program::within(folder.path(), &arguments).env("SIGNPOST_DNS_SERVER", &names.setting()).run_async().await
     };
     let token = text(&domain, "verification_token");
     let missed = verify(&[]).await;
@@ -60,7 +60,7 @@ async fn verify_shows_the_found_records() {
     assert_eq!((&missed["verified"], missed["checks"].as_array().map(Vec::len)), (&json!(false), Some(3)));
     assert!(audit_entries(&service, "domain.verified").await.is_empty());
 
-    names.publishes("_svc-challenge.shop.test", &[token]);
+    names.set_txt("_svc-challenge.shop.test", &[token]);
     let found = verify(&["--json"]).await.json();
     assert_eq!(
         (&found["id"], &found["domain"], &found["verified"]),
@@ -71,7 +71,7 @@ async fn verify_shows_the_found_records() {
     // A second verification changes nothing.
     assert_eq!(verify(&["--json"]).await.json()["verified_at"], found["verified_at"]);
     assert_eq!(audit_entries(&service, "domain.verified").await.len(), 1);
-    names.publishes("_svc-challenge.shop.test", &["svc-verify=gone"]);
+    names.set_txt("_svc-challenge.shop.test", &["svc-verify=gone"]);
     let gone = verify(&[]).await;
     assert!(gone.code == Some(1) && gone.err.contains("verified still"), "{}", gone.err);
     let shown = json_of(folder.path(), &["domains", "show", "shop.test"]).await;
@@ -83,17 +83,17 @@ async fn verify_shows_the_found_records() {
 async fn domain_changes_follow_the_rules_of_the_api() {
     let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     let set =
         async |arguments: &[&str]| run(folder.path(), &[&["domains", "set", "shop.test"], arguments].concat()).await;
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&[][..], "name at least one setting"),
         (&["--webhook-url", "nowhere"], "--webhook-url:"),
         (&["--event-url", "ftp://a.test"], "--event-url:"),
         (&["--display-name", ""], "--display-name:"),
     ] {
-        assert!(set(arguments).await.failed(2).contains(said), "{arguments:?}");
+        assert!(set(arguments).await.failed(2).contains(expected), "{arguments:?}");
     }
     for wrong in [["--methods", "scan,scan"], ["--methods", "post"], ["--registration", "shut"], ["--handler", "me"]] {
         assert_eq!(set(&wrong).await.code, Some(2), "{wrong:?}");
@@ -134,7 +134,7 @@ async fn domain_changes_follow_the_rules_of_the_api() {
 async fn changes_apply_to_the_next_request() {
     let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
-    integrator.registers("shop.test").await;
+    integrator.register_domain("shop.test").await;
     let set =
         async |arguments: &[&str]| run(folder.path(), &[&["domains", "set", "shop.test"], arguments].concat()).await;
     let on_page = async || {
@@ -142,25 +142,25 @@ async fn changes_apply_to_the_next_request() {
         integrator.post("/sessions", &body).await
     };
     // The server has now cached the domain.
-    let pending = integrator.opens("shop.test").await;
-    integrator.opens("shop.test").await;
-    on_page().await.refused(422, "domain_not_hosted");
+    let pending = integrator.create_session("shop.test").await;
+    integrator.create_session("shop.test").await;
+    on_page().await.assert_error(422, "domain_not_hosted");
 
     set(&["--handler", "hosted", "--json"]).await.json();
     on_page().await.with(201);
     on_page().await.with(201);
     set(&["--handler", "direct", "--event-url", "https://shop.test/new", "--json"]).await.json();
-    on_page().await.refused(422, "domain_not_hosted");
-    integrator.opens("shop.test").await;
+    on_page().await.assert_error(422, "domain_not_hosted");
+    integrator.create_session("shop.test").await;
 
     set(&["--event-url", "https://shop.test/newer", "--json"]).await.json();
-    integrator.hands_in(&pending, &service.phone().answers(&pending)).await.with(200);
+    integrator.authenticate(&pending, &service.phone().answer(&pending)).await.with(200);
     let queued = service.app.store.read("SELECT url FROM deliveries", Vec::new()).await.expect("a database");
     assert_eq!(queued[0].text(0).expect("a URL"), "https://shop.test/newer");
 
     run(folder.path(), &["domains", "remove", "shop.test", "--yes", "--json"]).await.json();
     let gone = integrator.post("/sessions", json!({ "domain": "shop.test" })).await;
-    gone.refused(422, "domain_not_registered");
+    gone.assert_error(422, "domain_not_registered");
 }
 
 #[tokio::test]
@@ -169,39 +169,39 @@ async fn removing_a_domain_requires_confirmation() {
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     register(&service, &integrator).await;
-    let pending = opens(&integrator, "login").await;
+    let pending = create_session(&integrator, "login").await;
     let remove =
         async |arguments: &[&str]| run(folder.path(), &[&["domains", "remove", "shop.test"], arguments].concat()).await;
     let asked = remove(&[]).await;
-    let said = asked.failed(2);
+    let message = asked.failed(2);
     for expected in ["users (1)", "pending sessions (1)", "signing secret", "--yes"] {
-        assert!(said.contains(expected), "{expected}: {said}");
+        assert!(message.contains(expected), "{expected}: {message}");
     }
     integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.with(200);
     let removed = remove(&["--yes", "--json"]).await.json();
     let expected = json!({ "removed": domain["id"], "domain": "shop.test", "users": 1, "pending_sessions": 1 });
     assert_eq!(removed, expected);
-    integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.refused(404, "domain_not_found");
+    integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.assert_error(404, "domain_not_found");
     assert_eq!(integrator.get("/domains").await.with(200), json!({ "domains": [] }));
-    service.passes(jiff::SignedDuration::from_secs(5));
+    service.advance_clock(jiff::SignedDuration::from_secs(5));
     // The command uses the system clock and the server the test's, so the cancellation may be long past.
-    let session = integrator.sees(&pending).await;
+    let session = integrator.get_session(&pending).await;
     assert!([404, 410].contains(&session.status), "{}", session.text);
-    let answer = service.phone().answers_with(&pending, pending["confirm_code"].as_str());
-    assert_ne!(posts(&integrator, &pending, &answer).await.status, 200);
+    let answer = service.phone().answer_with(&pending, pending["confirm_code"].as_str());
+    assert_ne!(post_answer(&integrator, &pending, &answer).await.status, 200);
     assert_eq!(audit_entries(&service, "domain.deleted").await.len(), 1);
     assert!(remove(&["--yes"]).await.failed(1).contains("no domain has the ID or name"));
     let again = run(folder.path(), &["domains", "remove", text(&domain, "id"), "--yes"]).await;
     assert!(again.failed(1).contains("no domain has the ID"));
 }
 
-/// Runs a command in a terminal with this answer; returns if it succeeded, and its output.
+/// Runs a command in a terminal with this answer; returns true if it succeeded, and its output.
 fn run_in_terminal(folder: &Path, arguments: &str, answer: &str) -> (bool, String) {
     let typed = format!("{} {arguments}", env!("CARGO_BIN_EXE_signpost"));
     let mut script = Command::new("script");
     script.args(["-qec", &typed, "/dev/null"]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut script = script.spawn().expect("script is there");
-    writeln!(script.stdin.take().expect("a pipe"), "{answer}").expect("it reads");
+    let mut script = script.spawn().expect("script is installed");
+    writeln!(script.stdin.take().expect("a pipe"), "{answer}").expect("a write");
     let output = script.wait_with_output().expect("a process");
     (output.status.success(), String::from_utf8(output.stdout).expect("text"))
 }
@@ -210,7 +210,7 @@ fn run_in_terminal(folder: &Path, arguments: &str, answer: &str) -> (bool, Strin
 async fn the_terminal_prompt_requires_a_yes() {
     let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     for (answer, is_removed) in [("n", false), ("", false), ("yep", false), ("y", true)] {
         let folder = folder.path().to_owned();
@@ -225,8 +225,12 @@ async fn the_terminal_prompt_requires_a_yes() {
 #[tokio::test]
 async fn the_system_domain_cannot_be_changed() {
     let (folder, service) = start_service(&[]).await;
-    let own =
-        signpost_login::domains::own::find_or_make(&service.app.store, None, "http://localhost", service.clock.now());
+    let own = signpost_login::domains::system_domain::find_or_register(
+        &service.app.store,
+        None,
+        "http://localhost",
+        service.clock.now(),
+    );
     let id = own.await.expect("a domain").id.to_string();
     for arguments in [&["remove", &id, "--yes"][..], &["set", &id, "--handler", "direct"], &["verify", &id]] {
         let ended = run(folder.path(), &[&["domains"], arguments].concat()).await;
@@ -258,22 +262,22 @@ async fn users_can_be_changed_and_removed() {
     assert_eq!(set(&id, &["--no-name", "--json"]).await.json().get("name"), None);
     assert_eq!(audit_entries(&service, "user.changed").await.len(), 3);
     assert_eq!(set(&id, &[]).await.code, Some(2));
-    for (wrong, said) in [(["--name", ""], "--name: must have"), (["--groups", "a,a"], "--groups: must name each")] {
-        assert!(set(&id, &wrong).await.failed(2).contains(said), "{wrong:?}");
+    for (wrong, message) in [(["--name", ""], "--name: must have"), (["--groups", "a,a"], "--groups: must name each")] {
+        assert!(set(&id, &wrong).await.failed(2).contains(message), "{wrong:?}");
     }
     assert_eq!(set(&id, &["--name", "Ann", "--no-name"]).await.code, Some(2));
     assert!(set("usr_nobody", &["--name", "Ann"]).await.failed(1).contains("no user of shop.test"));
 
     let asked = users(&["remove", &id]).await;
-    let said = asked.failed(2);
+    let message = asked.failed(2);
     assert!(
-        said.contains("credentials (1)") && said.contains(text(&named, "petname")) && said.contains("--yes"),
-        "{said}"
+        message.contains("credentials (1)") && message.contains(text(&named, "petname")) && message.contains("--yes"),
+        "{message}"
     );
     integrator.get(&path).await.with(200);
     let removed = users(&["remove", &id, "--yes", "--json"]).await.json();
     assert_eq!(removed, json!({ "removed": id, "petname": named["petname"], "credentials": 1 }));
-    integrator.get(&path).await.refused(404, "not_found");
+    integrator.get(&path).await.assert_error(404, "not_found");
     assert_eq!(audit_entries(&service, "user.deleted").await, [json!({ "user_id": id })]);
     assert!(users(&["remove", &id, "--yes"]).await.failed(1).contains("no user of shop.test"));
     let registered = register(&service, &integrator).await;

@@ -18,14 +18,14 @@ async fn metadata_is_returned_in_every_state() {
         let body = json!({ "domain": "shop.test", "metadata": metadata });
         let session = integrator.post("/sessions", &body).await.with(201);
         assert_eq!(session["metadata"], metadata);
-        let pending = integrator.sees(&session).await.with(200);
+        let pending = integrator.get_session(&session).await.with(200);
         assert_eq!(members(&pending), ["id", "status", "expires_at", "metadata"].into());
         assert_eq!(pending["metadata"], metadata);
-        integrator.refreshes(&session).await.with(200);
-        assert_eq!(integrator.sees(&session).await.with(200)["metadata"], metadata);
+        integrator.refresh(&session).await.with(200);
+        assert_eq!(integrator.get_session(&session).await.with(200)["metadata"], metadata);
         let session = integrator.post("/sessions", &body).await.with(201);
-        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-        let seen = integrator.sees(&session).await.with(200);
+        integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+        let seen = integrator.get_session(&session).await.with(200);
         assert_eq!(members(&seen), ["id", "status", "authenticated_at", "user", "metadata"].into());
         assert_eq!(seen["metadata"], metadata);
     }
@@ -42,7 +42,7 @@ async fn numbers_preserve_every_digit() {
         let created = integrator.post_raw("/sessions", &body).await;
         let session = created.with(201);
         assert!(created.text.contains(number), "{number} became {}", session["metadata"]);
-        assert!(integrator.sees(&session).await.text.contains(number), "{number}");
+        assert!(integrator.get_session(&session).await.text.contains(number), "{number}");
     }
 }
 
@@ -102,6 +102,6 @@ async fn check(integrator: &Integrator, member: &str, value: &Value, ok: bool) {
     if ok {
         assert_eq!(reply.with(201)["metadata"][member], *value);
     } else {
-        reply.blames(&format!("metadata.{member}"));
+        reply.assert_invalid_field(&format!("metadata.{member}"));
     }
 }

@@ -10,7 +10,7 @@ async fn open_session(integrator: &Integrator) -> Value {
 }
 
 fn answer(phone: &Phone, session: &Value, code: Option<&str>) -> Value {
-    phone.answers_with(session, code)
+    phone.answer_with(session, code)
 }
 
 /// Returns a wrong number.
@@ -26,21 +26,24 @@ async fn the_wallet_must_send_the_number_on_the_page() {
     let code = text(&session, "confirm_code");
     assert!(code.len() == 2 && code.parse::<u8>().is_ok_and(|number| number >= 10), "{code}");
     assert!(!text(&session, "qr_data").contains(&format!("confirm={code}")));
-    assert!(integrator.sees(&session).await.with(200).get("confirm_code").is_none());
+    assert!(integrator.get_session(&session).await.with(200).get("confirm_code").is_none());
     let (phone, missing) = (service.phone(), answer(&service.phone(), &session, None));
-    let refused = integrator.hands_in(&session, &missing).await.refused(406, "invalid_signature");
+    let refused = integrator.authenticate(&session, &missing).await.assert_error(406, "invalid_signature");
     assert_eq!(refused, json!({ "reason": "confirm_code" }));
     integrator
-        .hands_in(&session, &answer(&phone, &session, Some(wrong(&session))))
+        .authenticate(&session, &answer(&phone, &session, Some(wrong(&session))))
         .await
-        .refused(406, "invalid_signature");
-    integrator.hands_in(&session, &answer(&phone, &session, Some(code))).await.with(200);
+        .assert_error(406, "invalid_signature");
+    integrator.authenticate(&session, &answer(&phone, &session, Some(code))).await.with(200);
     assert_eq!(service.outbox().await.len(), 1);
     // A session without number matching has no number, and the number of an answer is ignored.
-    let plain = integrator.opens("shop.test").await;
+    let plain = integrator.create_session("shop.test").await;
     assert!(plain.get("confirm_code").is_none());
-    integrator.hands_in(&plain, &answer(&phone, &plain, Some("99"))).await.with(200);
-    integrator.post("/sessions", &json!({ "domain": "shop.test", "confirm": "word" })).await.blames("confirm");
+    integrator.authenticate(&plain, &answer(&phone, &plain, Some("99"))).await.with(200);
+    integrator
+        .post("/sessions", &json!({ "domain": "shop.test", "confirm": "word" }))
+        .await
+        .assert_invalid_field("confirm");
 }
 
 #[tokio::test]
@@ -53,17 +56,20 @@ async fn the_third_wrong_number_ends_the_session() {
     for _ in 0..5 {
         let mut forged = answer(&phone, &session, Some(bad));
         forged["signature"] = "3006020101020101".into();
-        integrator.hands_in(&session, &forged).await.refused(406, "invalid_signature");
+        integrator.authenticate(&session, &forged).await.assert_error(406, "invalid_signature");
     }
     for _ in 0..2 {
-        integrator.hands_in(&session, &answer(&phone, &session, Some(bad))).await.refused(406, "invalid_signature");
+        integrator
+            .authenticate(&session, &answer(&phone, &session, Some(bad)))
+            .await
+            .assert_error(406, "invalid_signature");
     }
     // A refresh replaces the challenge, and does not reset the attempts.
-    let fresh = integrator.refreshes(&session).await.with(200);
-    integrator.hands_in(&fresh, &answer(&phone, &fresh, Some(bad))).await.refused(406, "invalid_signature");
-    integrator.sees(&session).await.refused(410, "session_cancelled");
+    let fresh = integrator.refresh(&session).await.with(200);
+    integrator.authenticate(&fresh, &answer(&phone, &fresh, Some(bad))).await.assert_error(406, "invalid_signature");
+    integrator.get_session(&session).await.assert_error(410, "session_cancelled");
     let right = answer(&phone, &fresh, Some(text(&session, "confirm_code")));
-    integrator.hands_in(&fresh, &right).await.refused(410, "session_cancelled");
+    integrator.authenticate(&fresh, &right).await.assert_error(410, "session_cancelled");
     assert_eq!(service.outbox().await.len(), 0);
 }
 
@@ -76,7 +82,7 @@ async fn concurrent_guesses_get_three_attempts() {
         let guesses = (10..100).map(|number| {
             let (integrator, session) = (integrator.clone(), session.clone());
             let answer = answer(&service.phone(), &session, Some(&number.to_string()));
-            tokio::spawn(async move { integrator.hands_in(&session, &answer).await.status })
+            tokio::spawn(async move { integrator.authenticate(&session, &answer).await.status })
         });
         let statuses: Vec<u16> = join_all(guesses).await.into_iter().map(|status| status.expect("no panic")).collect();
         let looked_at = statuses.iter().filter(|status| [200, 406].contains(*status)).count();

@@ -1,13 +1,13 @@
-//! OpenID Connect at three servers on one PostgreSQL database: changes take effect at each of them.
+//! OpenID Connect at three servers with a shared PostgreSQL database: changes take effect at each of them.
 
 use reqwest::Method;
 use serde_json::json;
 use signpost_login::ids::DomainId;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
-use crate::forward_flow::{App, is_out, path_of, realm, user};
+use crate::forward_flow::{App, is_out, path_of, tenant, user};
 use crate::harness::{Integrator, Service, database, text, until};
-use crate::page_flow::hosts;
+use crate::page_flow::register_hosted_domain;
 
 async fn three_servers() -> [Service; 3] {
     let (url, clock) = (database().await, Service::clock());
@@ -48,7 +48,7 @@ async fn assert_denied_everywhere(app: &App<'_>, all: &[Service; 3], what: &str)
 async fn login_starts_and_ends_at_three_servers() {
     let all = three_servers().await;
     let [first, second, third] = &all;
-    let (integrator, mut browser, domain) = realm(first).await;
+    let (integrator, mut browser, domain) = tenant(first).await;
     let at_second = at_server(&integrator, second);
     let path = path_of(&domain, &user(&integrator, &domain).await);
     let groups = async |names: &[&str]| {
@@ -56,24 +56,24 @@ async fn login_starts_and_ends_at_three_servers() {
     };
     groups(&["staff"]).await;
     let mut app = App::of(first, &domain, Some(&["group:staff"])).await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     assert_allowed_everywhere(&app, &all).await;
     groups(&["guests"]).await;
     assert_denied_everywhere(&app, &all, "the group").await;
     groups(&["staff"]).await;
     // Denied users are not cached.
     assert_allowed_everywhere(&app, &all).await;
-    let revoke = step("UPDATE openid_grants SET revoked_at = 1", params![]);
+    let revoke = Statement::new("UPDATE openid_grants SET revoked_at = 1", params![]);
     second.app.store.write([revoke]).await.expect("a database");
     assert_denied_everywhere(&app, &all, "the grant").await;
-    app.logs_in(&mut browser).await;
+    app.log_in(&mut browser).await;
     assert_allowed_everywhere(&app, &all).await;
     let mut there = through_server(&app, second);
-    let page = there.goes_to("/.signpost/logout").await;
+    let page = there.visit("/.signpost/logout").await;
     let (action, token) = page.is(200, "log-out").form("logout");
     let press = there.own(Method::POST, &action).header("origin", &app.origin);
     let press = press.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
-    there.sends(press).await.is(200, "logged-out");
+    there.send(press).await.is(200, "logged-out");
     is_out(&through_server(&app, third), "the session").await;
     assert_denied_everywhere(&app, &all, "the session").await;
 }
@@ -83,22 +83,22 @@ async fn login_starts_and_ends_at_three_servers() {
 async fn issuer_metadata_is_cached_until_a_change() {
     let all = three_servers().await;
     let integrator = all[0].integrator().await;
-    let id = DomainId::parse(text(&hosts(&integrator, "shop.test").await, "id")).expect("an id");
-    let (visitor, realms) = (all[2].visitor(), all[2].app.openid.realms.clone());
+    let id = DomainId::parse(text(&register_hosted_domain(&integrator, "shop.test").await, "id")).expect("an id");
+    let (visitor, tenants) = (all[2].visitor(), all[2].app.openid.tenants.clone());
     let paths = ["jwks", ".well-known/openid-configuration"].map(|name| format!("/sandbox/{id}/{name}"));
-    until("it is kept", async || {
+    until("it is stored", async || {
         for path in &paths {
             visitor.get(path).await.with(200);
         }
-        realms.get(&id)
+        tenants.get(&id)
     })
     .await;
     let store = &all[1].app.store;
-    store.write([step("ALTER TABLE domains RENAME TO gone", params![])]).await.expect("a database");
+    store.write([Statement::new("ALTER TABLE domains RENAME TO gone", params![])]).await.expect("a database");
     for path in &paths {
         visitor.get(path).await.with(200);
     }
-    store.write([step("ALTER TABLE gone RENAME TO domains", params![])]).await.expect("a database");
+    store.write([Statement::new("ALTER TABLE gone RENAME TO domains", params![])]).await.expect("a database");
     at_server(&integrator, &all[1]).patch(&format!("/domains/{id}"), &json!({ "handler": "direct" })).await.with(200);
     for path in &paths {
         until("it is no issuer", async || (visitor.get(path).await.status == 404).then_some(())).await;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::audit::{self, AuditEntry, refusals};
 use signpost_platform::accounts::keys::used;
-use signpost_store::step;
+use signpost_store::Statement;
 
 use crate::harness::{Endpoint, Program, Service, embedded_database, http, send, text, until};
 
@@ -31,7 +31,7 @@ async fn audit_log_records_actors_and_actions() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let (integrator, key) = service.integrator_with_id("acme", signpost_platform::accounts::Environment::Sandbox).await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
     run(folder.path(), &["domains", "secret", text(&domain, "id"), "--rotate"]);
@@ -39,7 +39,7 @@ async fn audit_log_records_actors_and_actions() {
     assert_eq!(send(integrator.request(Method::DELETE, &format!("{path}/users"))).await.status, 204);
     assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
     run(folder.path(), &["keys", "revoke", key.as_str()]);
-    let told = audit(&service).await;
+    let response = audit(&service).await;
     let expected = [
         ("key.created", "operator"),
         ("domain.registered", key.as_str()),
@@ -48,18 +48,21 @@ async fn audit_log_records_actors_and_actions() {
         ("domain.deleted", key.as_str()),
     ];
     // The command line uses another clock, so its entries are checked separately.
-    let ours = |entry: &&AuditEntry| expected.iter().any(|(action, _)| *action == entry.action);
-    let mut ours: Vec<_> =
-        told.iter().filter(ours).map(|entry| (entry.action.as_str(), entry.actor.as_str())).collect();
-    // All in one millisecond of a stopped clock, so their order is undefined.
+    let own = |entry: &&AuditEntry| expected.iter().any(|(action, _)| *action == entry.action);
+    let mut own: Vec<_> =
+        response.iter().filter(own).map(|entry| (entry.action.as_str(), entry.actor.as_str())).collect();
+    // All have the time of the stopped clock, so their order is undefined.
     let mut expected = expected.to_vec();
-    ours.sort_unstable();
+    own.sort_unstable();
     expected.sort_unstable();
-    assert_eq!(ours, expected);
+    assert_eq!(own, expected);
     for action in ["secret.rotated", "secret.activated", "key.revoked"] {
-        assert!(told.iter().any(|entry| entry.action == action && entry.actor == "operator"), "{action}: {told:?}");
+        assert!(
+            response.iter().any(|entry| entry.action == action && entry.actor == "operator"),
+            "{action}: {response:?}"
+        );
     }
-    let changed = told.iter().find(|entry| entry.action == "domain.changed").expect("an entry");
+    let changed = response.iter().find(|entry| entry.action == "domain.changed").expect("an entry");
     assert_eq!((&changed.details, changed.account.as_str()), (&json!({ "handler": "hosted" }), "acme"));
 }
 
@@ -68,9 +71,9 @@ async fn rejections_are_counted_by_address() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for _ in 0..5 {
-        integrator.with_key(Some("svc_test_x")).get("/domains").await.refused(401, "invalid_api_key");
+        integrator.with_key(Some("svc_test_x")).get("/domains").await.assert_error(401, "invalid_api_key");
     }
-    integrator.with_key(None).get("/domains").await.refused(401, "invalid_api_key");
+    integrator.with_key(None).get("/domains").await.assert_error(401, "invalid_api_key");
     refusals::flush(&service.app.refusals, &service.app.store, service.app.clock.now()).await.expect("a database");
     let refused: Vec<_> = audit(&service).await.into_iter().filter(|entry| entry.action == "access.refused").collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
@@ -98,8 +101,8 @@ async fn other_forwarding_header_is_ignored() {
         }
         assert_eq!(found, [401, 401, 401, 429, 429], "{forged}");
         refusals::flush(&service.app.refusals, &service.app.store, service.app.clock.now()).await.expect("a database");
-        let told = audit(&service).await;
-        let actors: Vec<_> = told.iter().map(|entry| (entry.actor.as_str(), &entry.details["count"])).collect();
+        let response = audit(&service).await;
+        let actors: Vec<_> = response.iter().map(|entry| (entry.actor.as_str(), &entry.details["count"])).collect();
         assert_eq!(actors, [("198.51.100.7", &json!(5))], "{forged}");
     }
 }
@@ -112,8 +115,8 @@ async fn audit_log_is_exported_as_lines() {
         run(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", name, "--account", name]);
     }
     let file = folder.path().join("audit.jsonl");
-    let told = run(folder.path(), &["audit", "export", file.to_str().expect("a path")]);
-    assert_eq!(told["entries"], 3);
+    let response = run(folder.path(), &["audit", "export", file.to_str().expect("a path")]);
+    assert_eq!(response["entries"], 3);
     let lines: Vec<Value> =
         fs::read_to_string(&file).expect("a file").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let accounts: Vec<_> = lines.iter().map(|line| text(line, "account")).collect();
@@ -135,7 +138,7 @@ async fn key_rotation_has_a_grace_period() {
     assert_eq!((&rotated["name"], &rotated["replaces"]), (&json!("shop"), &made["id"]));
     let visitor = service.integrator().await;
     let [old, new] = [&made, &rotated].map(|key| visitor.with_key(Some(text(key, "key"))));
-    new.registers("shop.test").await;
+    new.register_domain("shop.test").await;
     old.get("/domains").await.with(200);
     used::flush(&service.app.keys.used, &service.app.store).await.expect("a database");
     let keys = run(folder.path(), &["keys", "list"]);
@@ -143,8 +146,8 @@ async fn key_rotation_has_a_grace_period() {
     assert!(of(&made["id"])["expires_at"].is_string() && of(&made["id"])["last_used_at"].is_string());
     assert_eq!(of(&rotated["id"]).get("expires_at"), None);
     // The command used the system clock.
-    service.passes(SignedDuration::from_hours(2) + SignedDuration::from_mins(10));
-    old.get("/domains").await.refused(401, "invalid_api_key");
+    service.advance_clock(SignedDuration::from_hours(2) + SignedDuration::from_mins(10));
+    old.get("/domains").await.assert_error(401, "invalid_api_key");
     new.get("/domains").await.with(200);
     let data_dir = folder.path().to_str().expect("a path");
     let again = ["--data-dir", data_dir, "keys", "rotate", "key_x"];
@@ -160,9 +163,9 @@ async fn encrypted_secrets_still_sign_events() {
     let integrator = plain.integrator().await;
     // More than one batch of encryption.
     for n in 0..120 {
-        integrator.registers(&format!("shop-{n}.test")).await;
+        integrator.register_domain(&format!("shop-{n}.test")).await;
     }
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
     let secret = text(&domain, "webhook_secret").to_owned();
     plain.stop().await;
     let seal = |key: &str, old: &str| {
@@ -184,10 +187,10 @@ async fn encrypted_secrets_still_sign_events() {
     assert!(rows[0].text(0).expect("a text").starts_with("sealed1:"));
     let integrator = sealed.integrator().await;
     integrator.post_nothing(&format!("/domains/{}/test-event", text(&domain, "id"))).await.with(202);
-    let arrived = endpoint.receives().await;
+    let arrived = endpoint.next_request().await;
     let secret = signpost_auth::WebhookSecret::parse(&secret).expect("a secret");
-    assert!(secret.made_x_svc_signature(arrived.header("x-svc-signature"), &arrived.body));
-    let other = integrator.registers("other.test").await;
+    assert!(secret.verify_x_svc_signature(arrived.header("x-svc-signature"), &arrived.body));
+    let other = integrator.register_domain("other.test").await;
     assert!(text(&other, "webhook_secret").starts_with("whsec_"));
     sealed.stop().await;
     let config = crate::harness::config(&[("data_dir", folder.path().to_str().expect("a path"))]);
@@ -203,11 +206,11 @@ async fn unreadable_secrets_prevent_the_start() {
     let integrator = service.integrator().await;
     // More than one batch of reads.
     for n in 0..120 {
-        integrator.registers(&format!("shop-{n}.test")).await;
+        integrator.register_domain(&format!("shop-{n}.test")).await;
     }
     let mut ids = Vec::new();
     for name in ["current.test", "next.test", "gone.test", "fine.test"] {
-        ids.push(text(&integrator.registers(name).await, "id").to_owned());
+        ids.push(text(&integrator.register_domain(name).await, "id").to_owned());
     }
     assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{}", ids[2]))).await.status, 204);
     let foreign = Seal::new(Some(&[9; 32]), None);
@@ -217,13 +220,18 @@ async fn unreadable_secrets_prevent_the_start() {
         ("UPDATE deleted_domains SET webhook_secret = $1 WHERE id = $2", &ids[2]),
     ] {
         let secret = foreign.encrypt("whsec_x", id, [1; 12]);
-        service.app.store.write([step(sql, vec![secret.into(), id.as_str().into()])]).await.expect("a database");
+        service
+            .app
+            .store
+            .write([Statement::new(sql, vec![secret.into(), id.as_str().into()])])
+            .await
+            .expect("a database");
     }
     // Requests that return no secret read none.
     let listed = integrator.get("/domains").await.with(200);
     assert_eq!(listed["domains"].as_array().map(Vec::len), Some(123));
     integrator.get(&format!("/domains/{}", ids[0])).await.with(200);
-    integrator.opens("current.test").await;
+    integrator.create_session("current.test").await;
     service.stop().await;
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
     let error =
@@ -236,11 +244,11 @@ async fn backup_contains_acknowledged_writes() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let copy = folder.path().join("copy.sqlite");
-    let told = run(folder.path(), &["backup", copy.to_str().expect("a path")]);
-    assert_eq!(told["bytes"].as_u64(), fs::metadata(&copy).ok().map(|file| file.len()));
-    integrator.opens("shop.test").await;
+    let response = run(folder.path(), &["backup", copy.to_str().expect("a path")]);
+    assert_eq!(response["bytes"].as_u64(), fs::metadata(&copy).ok().map(|file| file.len()));
+    integrator.create_session("shop.test").await;
     let again = ["--data-dir", folder.path().to_str().expect("a path"), "backup", copy.to_str().expect("a path")];
     Program::within(folder.path(), &again).run().failed(1);
     let restored = format!("sqlite:{}", copy.display());
@@ -259,10 +267,10 @@ async fn backup_contains_acknowledged_writes() {
 async fn metrics_have_a_separate_address() {
     let service = Service::with(&[("metrics_listen", "127.0.0.1:0")]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    integrator.get("/sessions/no-such-path/at/all").await.refused(404, "not_found");
-    service.visitor().get("/metrics").await.refused(404, "not_found");
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    integrator.get("/sessions/no-such-path/at/all").await.assert_error(404, "not_found");
+    service.visitor().get("/metrics").await.assert_error(404, "not_found");
     let address = service.metrics_listen.expect("an address");
     let read = || async {
         let response = http().get(format!("http://{address}/metrics")).send().await.expect("an answer");

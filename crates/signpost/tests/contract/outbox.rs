@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use jiff::SignedDuration;
 use signpost_login::events;
-use signpost_login::jobs::forget::sweep;
+use signpost_login::jobs::retention::sweep;
 use signpost_platform::accounts::audit::{self, Actor};
 
 use crate::harness::{Endpoint, Program, Service, text, until};
@@ -16,18 +16,18 @@ async fn retry_all(service: &Service, now: jiff::Timestamp) -> anyhow::Result<us
 async fn failed_event_is_listed_and_retried() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers((StatusCode::GONE, "their-secret"));
+    endpoint.respond_with((StatusCode::GONE, "their-secret"));
     let clock = Service::clock();
     let service = Service::on(folder.path(), &clock, &[]).await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
     let failed = until("it failed", async || {
         events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
     });
     let failed = failed.await.delivery;
-    let first = endpoint.receives().await;
+    let first = endpoint.next_request().await;
     assert_eq!(
         (failed.attempts, failed.last_status, failed.last_error.as_deref()),
         (1, Some(410), Some("the endpoint responded with 410"))
@@ -52,7 +52,7 @@ async fn failed_event_is_listed_and_retried() {
 
     assert_eq!(retry_all(&service, clock.now()).await.expect("a database"), 1);
     service.app.login.outbox.notify_one();
-    let again = endpoint.receives().await;
+    let again = endpoint.next_request().await;
     assert_eq!((&again.body, again.header("webhook-id")), (&first.body, first.header("webhook-id")));
     until("it arrived", async || {
         events::deliveries::list_all(&service.app.store, Some("delivered"), 10).await.expect("a database").pop()
@@ -65,14 +65,14 @@ async fn failed_event_is_listed_and_retried() {
 async fn retry_preserves_past_attempts() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut endpoint = Endpoint::start().await;
-    endpoint.answers((StatusCode::GONE, "their-secret"));
-    endpoint.answers((StatusCode::UNAUTHORIZED, "their-secret"));
+    endpoint.respond_with((StatusCode::GONE, "their-secret"));
+    endpoint.respond_with((StatusCode::UNAUTHORIZED, "their-secret"));
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    endpoint.receives().await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    endpoint.next_request().await;
     let failed = until("it failed", async || {
         events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
     });
@@ -83,8 +83,8 @@ async fn retry_preserves_past_attempts() {
     };
     assert!(show()["refused"].is_null(), "{}", show());
     integrator.post_nothing(&format!("/deliveries/{id}/retry")).await.with(202);
-    endpoint.receives().await;
-    service.tried(1).await;
+    endpoint.next_request().await;
+    service.wait_for_attempts(1).await;
     let shown = show();
     let attempts = shown["past_attempts"].as_array().expect("attempts");
     let statuses: Vec<_> = attempts.iter().map(|attempt| attempt["status"].as_u64()).collect();
@@ -102,15 +102,15 @@ async fn audit_log_records_tests_and_retries() {
     let mut endpoint = Endpoint::start().await;
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let other = integrator.registers_at("other.test", &endpoint.url("/hook")).await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let other = integrator.register_domain_at("other.test", &endpoint.url("/hook")).await;
     let run = |arguments: &[&str]| {
         let data_dir = folder.path().to_str().expect("a path");
         Program::within(folder.path(), &[&["--data-dir", data_dir, "--json", "deliveries"], arguments].concat()).run()
     };
-    endpoint.answers(StatusCode::GONE);
+    endpoint.respond_with(StatusCode::GONE);
     integrator.post_nothing(&format!("/domains/{}/test-event", text(&domain, "id"))).await.with(202);
-    endpoint.receives().await;
+    endpoint.next_request().await;
     until("it failed", async || {
         events::deliveries::list_all(&service.app.store, Some("failed"), 10).await.expect("a database").pop()
     })
@@ -139,22 +139,22 @@ async fn only_expired_rows_are_deleted() {
     let mut endpoint = Endpoint::start().await;
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let (old, pending) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    integrator.hands_in(&old, &service.phone().answers(&old)).await.with(200);
-    endpoint.receives().await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let (old, pending) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
+    integrator.authenticate(&old, &service.phone().answer(&old)).await.with(200);
+    endpoint.next_request().await;
     let store = &service.app.store;
     until("it arrived", async || {
         events::deliveries::list_all(store, Some("delivered"), 1).await.expect("a database").pop()
     })
     .await;
-    service.passes(SignedDuration::from_hours(7 * 24 - 1));
+    service.advance_clock(SignedDuration::from_hours(7 * 24 - 1));
     assert_eq!(sweep(store, service.clock.now()).await.expect("a database"), 0);
-    integrator.sees(&pending).await.refused(410, "session_expired");
-    let young = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_hours(2));
+    integrator.get_session(&pending).await.assert_error(410, "session_expired");
+    let young = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_hours(2));
     assert_eq!(sweep(store, service.clock.now()).await.expect("a database"), 3);
-    integrator.sees(&pending).await.refused(404, "session_not_found");
-    integrator.sees(&young).await.refused(410, "session_expired");
+    integrator.get_session(&pending).await.assert_error(404, "session_not_found");
+    integrator.get_session(&young).await.assert_error(410, "session_expired");
     assert_eq!(service.outbox().await.len(), 0);
 }

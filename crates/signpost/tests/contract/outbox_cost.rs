@@ -19,7 +19,7 @@ const FILL: &str = "
 struct Outbox(Connection);
 
 impl Outbox {
-    /// Creates ten endpoints of one account, with three events each.
+    /// Creates ten endpoints of an account, with three events each.
     fn new(folder: &tempfile::TempDir) -> Self {
         let file = folder.path().join("outbox.sqlite");
         drop(Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap());

@@ -31,7 +31,7 @@ enum Action {
     Renew(usize),
     Switch(usize),
     Answer(usize),
-    /// With the secret of the browser that began the login, or another.
+    /// True with the secret of the browser that began the login, false with another secret.
     Complete(usize, bool),
     Cancel(usize),
     Wait(i64),
@@ -59,13 +59,13 @@ enum Status {
 }
 
 #[derive(Debug, PartialEq)]
-struct Truth {
+struct ExpectedState {
     challenge: String,
     expires_at: Timestamp,
     status: Status,
 }
 
-struct World {
+struct System {
     store: Store,
     now: Timestamp,
     wallet: Wallet,
@@ -73,10 +73,10 @@ struct World {
     code: String,
     /// The session that each actor last read.
     seen: [Session; ACTORS],
-    truth: Truth,
+    expected: ExpectedState,
 }
 
-impl World {
+impl System {
     async fn new() -> Self {
         let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
         let now = Timestamp::from_second(1_800_000_000).expect("a time");
@@ -100,11 +100,11 @@ impl World {
         let owner = PageOwner { cookie: cookie.hash(), code: code.hash() };
         page_sql::claim(&store, &session, &owner).await.expect("a page without an owner");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
-        let (truth, code) = (truth(&session), code.reveal().to_owned());
-        let mut world =
-            Self { store, now, wallet, domain, code, seen: [session.clone(), session.clone(), session], truth };
-        world.seen = [world.read().await, world.read().await, world.read().await];
-        world
+        let (expected, code) = (expected(&session), code.reveal().to_owned());
+        let mut system =
+            Self { store, now, wallet, domain, code, seen: [session.clone(), session.clone(), session], expected };
+        system.seen = [system.read().await, system.read().await, system.read().await];
+        system
     }
 
     async fn read(&self) -> Session {
@@ -114,7 +114,7 @@ impl World {
 
     /// Returns true if the challenge that an actor read is current and pending.
     fn is_up_to_date(&self, actor: usize) -> bool {
-        self.truth.status == Status::Waiting && self.seen[actor].challenge.to_string() == self.truth.challenge
+        self.expected.status == Status::Waiting && self.seen[actor].challenge.to_string() == self.expected.challenge
     }
 
     async fn apply(&mut self, action: Action) {
@@ -138,17 +138,17 @@ impl World {
                 }
             }
         }
-        assert_eq!(truth(&self.read().await), self.truth, "{action:?}");
+        assert_eq!(expected(&self.read().await), self.expected, "{action:?}");
         let events = self.store.read("SELECT 1 FROM deliveries", Vec::new()).await.expect("a database");
-        assert_eq!(events.len(), usize::from(self.truth.status == Status::Done));
+        assert_eq!(events.len(), usize::from(self.expected.status == Status::Done));
     }
 
     async fn refresh_page(&mut self, actor: usize, new: Result<Session, AnswerRefusal>) {
         let Ok(new) = new else { return };
         let took = is_session_written(sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await);
-        assert_eq!(took, self.is_up_to_date(actor), "a new code by what was seen of {:?}", self.truth);
+        assert_eq!(took, self.is_up_to_date(actor), "a new code with the state read at {:?}", self.expected);
         if took {
-            self.truth = truth(&new);
+            self.expected = expected(&new);
         }
     }
 
@@ -159,12 +159,12 @@ impl World {
         let Ok(key) = old.verify(&answer, self.now) else { return };
         assert!(old.is_confirmed_by(&answer));
         let Ok(Accepted::AnsweredOnPage(new)) = old.clone().accept(key, self.now, random()) else {
-            panic!("what was verified just now is accepted")
+            panic!("a verified answer was rejected")
         };
         let took = is_session_written(page_sql::store_answer(&self.store, &new, None).await);
-        assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
+        assert_eq!(took, self.is_up_to_date(actor), "an answer with the state read at {:?}", self.expected);
         if took {
-            self.truth = truth(&new);
+            self.expected = expected(&new);
         }
     }
 
@@ -177,9 +177,9 @@ impl World {
                 let url = self.domain.webhook_url.clone();
                 let stored = sessions::sql::store_login(&self.store, &login, Some(&url), None, Vec::new()).await;
                 let took = is_session_written(stored);
-                assert_eq!(took, self.truth.status == Status::Answered, "{:?}", self.truth);
+                assert_eq!(took, self.expected.status == Status::Answered, "{:?}", self.expected);
                 if took {
-                    self.truth = truth(&login.session);
+                    self.expected = expected(&login.session);
                 }
             }
             Err(AnswerRefusal::Browser) => {
@@ -192,10 +192,10 @@ impl World {
 
     async fn cancel_login(&mut self) {
         let took = is_session_written(sessions::sql::cancel(&self.store, &self.seen[0], self.now).await);
-        let is_open = matches!(self.truth.status, Status::Waiting | Status::Answered);
-        assert_eq!(took, is_open, "{:?}", self.truth);
+        let is_open = matches!(self.expected.status, Status::Waiting | Status::Answered);
+        assert_eq!(took, is_open, "{:?}", self.expected);
         if took {
-            self.truth.status = Status::Cancelled;
+            self.expected.status = Status::Cancelled;
         }
     }
 }
@@ -204,7 +204,7 @@ fn hosted_url() -> url::Url {
     "https://login.test/v1/hosted/login".parse().expect("a URL")
 }
 
-fn truth(session: &Session) -> Truth {
+fn expected(session: &Session) -> ExpectedState {
     let status = match session.state {
         SessionState::Pending => Status::Waiting,
         SessionState::Answered { .. } => panic!("on a page there is no code for wallets"),
@@ -212,7 +212,7 @@ fn truth(session: &Session) -> Truth {
         SessionState::Authenticated { .. } => Status::Done,
         SessionState::Cancelled { .. } => Status::Cancelled,
     };
-    Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, status }
+    ExpectedState { challenge: session.challenge.to_string(), expires_at: session.expires_at, status }
 }
 
 proptest! {
@@ -222,9 +222,9 @@ proptest! {
     fn writes_apply_only_to_the_read_state(actions in actions()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            let mut world = World::new().await;
+            let mut system = System::new().await;
             for action in actions {
-                world.apply(action).await;
+                system.apply(action).await;
             }
         });
     }

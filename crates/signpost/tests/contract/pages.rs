@@ -79,7 +79,7 @@ fn settings() -> String {
             page.push_str("\n| setting | default | what it counts | variable |\n|---|---|---|---|\n");
         }
         for (key, value) in settings.iter().filter(|_| settings.len() > 1) {
-            let (default, what) = value.split_once('#').expect("a comment behind each of several settings");
+            let (default, what) = value.split_once('#').expect("a comment after each setting");
             writeln!(page, "| `{key}` | `{}` | {} | `{}` |", default.trim(), what.trim(), variable(key))
                 .expect("a text");
         }
@@ -120,7 +120,7 @@ fn command(path: &[&str]) -> Command {
     path.iter().fold(root, |command, name| command.find_subcommand(name).expect("a command").clone())
 }
 
-/// Writes the section of a command that can run, and those of its subcommands.
+/// Writes the section of a command that can run, and the sections of its subcommands.
 fn sections(page: &mut String, command: &Command) {
     if !command.is_subcommand_required_set() {
         section(page, command);
@@ -129,7 +129,7 @@ fn sections(page: &mut String, command: &Command) {
 }
 
 fn section(page: &mut String, command: &Command) {
-    let name = command.get_bin_name().expect("it was built");
+    let name = command.get_bin_name().expect("a name");
     let about = command.get_long_about().or(command.get_about()).expect("every command has a help").to_string();
     let (summary, more) = about.split_once("\n\n").unwrap_or((&about, ""));
     write!(page, "\n### `{name}`\n\n{}.\n", summary.trim_end_matches('.')).expect("a text");
@@ -145,8 +145,9 @@ fn section(page: &mut String, command: &Command) {
 }
 
 fn table<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
-    let is_ours = |arg: &&Arg| !matches!(arg.get_action(), ArgAction::Help | ArgAction::Version | ArgAction::HelpLong);
-    let mut arguments = arguments.filter(is_ours).peekable();
+    let is_documented =
+        |arg: &&Arg| !matches!(arg.get_action(), ArgAction::Help | ArgAction::Version | ArgAction::HelpLong);
+    let mut arguments = arguments.filter(is_documented).peekable();
     if arguments.peek().is_some() {
         page.push_str("\n| | |\n|---|---|\n");
     }

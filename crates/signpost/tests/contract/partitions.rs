@@ -4,14 +4,16 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use crate::harness::{Endpoint, Integrator, PATIENCE, Proxy, Service, Weather, authority, database, http, text, until};
-use crate::shared_limits::Sharing;
+use crate::harness::{
+    Endpoint, Integrator, NetworkFault, Proxy, Service, WAIT_TIMEOUT, authority, database, http, text, until,
+};
+use crate::shared_limits::SharedLimits;
 use serde_json::{Value, json};
 use signpost::server::schema::SCHEMA;
 use signpost_platform::accounts::Environment;
 use signpost_store::Store;
 
-/// Two servers on one database; the second reaches it through a proxy.
+/// Two servers with a shared database; the second reaches it through a proxy.
 struct Pair {
     near: Service,
     far: Service,
@@ -24,9 +26,9 @@ impl Pair {
     async fn start() -> Self {
         let (url, clock) = (database().await, Service::clock());
         assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
-        let proxy = Proxy::before(&authority(&url)).await;
+        let proxy = Proxy::start(&authority(&url)).await;
         let near = Service::open(&[("database_url", &url)], clock.clone()).await;
-        let far = Service::open(&[("database_url", &proxy.instead_of(&url))], clock.clone()).await;
+        let far = Service::open(&[("database_url", &proxy.replace_authority(&url))], clock.clone()).await;
         let near_by = near.integrator().await;
         let far_off = at(&near_by, &far);
         Self { near, far, proxy, near_by, far_off }
@@ -42,30 +44,31 @@ fn at(integrator: &Integrator, server: &Service) -> Integrator {
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn database_outage_affects_one_server() {
     let pair = Pair::start().await;
-    pair.near_by.registers("shop.test").await;
-    let known = pair.far_off.opens("shop.test").await;
-    pair.far_off.sees(&known).await.with(200);
-    pair.proxy.has(Weather::Silent);
+    pair.near_by.register_domain("shop.test").await;
+    let known = pair.far_off.create_session("shop.test").await;
+    pair.far_off.get_session(&known).await.with(200);
+    pair.proxy.set_fault(NetworkFault::Silent);
     let begun = Instant::now();
     let body = json!({ "domain": "shop.test" });
     let (asked, reads) = (pair.far_off.post("/sessions", &body), pair.far_off.get("/domains"));
     let ((asked, reads), ()) = tokio::join!(async { tokio::join!(asked, reads) }, async {
         for _ in 0..20 {
-            pair.near_by.opens("shop.test").await;
+            pair.near_by.create_session("shop.test").await;
         }
     });
-    asked.refused(503, "unavailable");
-    reads.refused(503, "unavailable");
+    asked.assert_error(503, "unavailable");
+    reads.assert_error(503, "unavailable");
     let first = begun.elapsed();
     // Once the failure is detected, requests fail at once, and the cache is not used.
     let begun = Instant::now();
-    pair.far_off.sees(&known).await.refused(503, "unavailable");
+    pair.far_off.get_session(&known).await.assert_error(503, "unavailable");
     assert!(begun.elapsed() < first / 2, "{:?} after {first:?}", begun.elapsed());
     let health = pair.far.visitor().get("/health/ready").await;
     assert_eq!(health.status, 503);
-    pair.proxy.has(Weather::Fair);
-    until("it is back", async || Some(pair.far_off.sees(&known).await).filter(|reply| reply.status == 200)).await;
-    pair.far_off.opens("shop.test").await;
+    pair.proxy.set_fault(NetworkFault::None);
+    until("it is back", async || Some(pair.far_off.get_session(&known).await).filter(|reply| reply.status == 200))
+        .await;
+    pair.far_off.create_session("shop.test").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -73,51 +76,54 @@ async fn database_outage_affects_one_server() {
 async fn answer_with_unknown_commit_counts_once() {
     let pair = Pair::start().await;
     let mut endpoint = Endpoint::start().await;
-    pair.near_by.registers_at("shop.test", &endpoint.url("/hook")).await;
+    pair.near_by.register_domain_at("shop.test", &endpoint.url("/hook")).await;
     let mut logins = BTreeSet::new();
     for _ in 0..5 {
-        let session = pair.near_by.opens("shop.test").await;
-        let answer = pair.near.phone().answers(&session);
-        pair.proxy.has(Weather::CutAtCommit);
-        let first = pair.far_off.hands_in(&session, &answer).await;
-        pair.proxy.has(Weather::Fair);
+        let session = pair.near_by.create_session("shop.test").await;
+        let answer = pair.near.phone().answer(&session);
+        pair.proxy.set_fault(NetworkFault::CutAtCommit);
+        let first = pair.far_off.authenticate(&session, &answer).await;
+        pair.proxy.set_fault(NetworkFault::None);
         // The answer was not acknowledged, so the wallet retries it at the other server.
-        first.refused(503, "unavailable");
-        let again = pair.near_by.hands_in(&session, &answer).await;
+        first.assert_error(503, "unavailable");
+        let again = pair.near_by.authenticate(&session, &answer).await;
         assert!([200, 409].contains(&again.status), "{again:?}");
-        let seen =
-            until("it is back", async || Some(pair.far_off.sees(&session).await).filter(|reply| reply.status == 200));
+        let seen = until("it is back", async || {
+            Some(pair.far_off.get_session(&session).await).filter(|reply| reply.status == 200)
+        });
         assert_eq!(seen.await.with(200)["status"], "authenticated");
-        pair.far_off.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
+        pair.far_off.authenticate(&session, &answer).await.assert_error(409, "session_already_authenticated");
         logins.insert(text(&session, "id").to_owned());
     }
-    let mut told = BTreeSet::new();
-    while told.len() < logins.len() {
-        let event = endpoint.receives().await.json();
-        assert!(told.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
+    let mut response = BTreeSet::new();
+    while response.len() < logins.len() {
+        let event = endpoint.next_request().await.json();
+        assert!(response.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
     }
     for server in [&pair.near, &pair.far] {
-        server.looks_again().await;
+        server.wait_for_outbox_scans().await;
     }
     let attempts: Vec<_> = pair.near.outbox().await.iter().map(|queued| queued.attempts).collect();
-    assert!(attempts == [1; 5] && endpoint.has().is_none(), "an event too many: {attempts:?}");
+    assert!(attempts == [1; 5] && endpoint.try_next_request().is_none(), "an event too many: {attempts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn lost_notifications_clear_the_cache() {
     let pair = Pair::start().await;
-    pair.near_by.registers("shop.test").await;
-    let session = pair.near_by.opens("shop.test").await;
+    pair.near_by.register_domain("shop.test").await;
+    let session = pair.near_by.create_session("shop.test").await;
     for _ in 0..3 {
-        assert_eq!(pair.far_off.sees(&session).await.with(200)["status"], "pending");
+        assert_eq!(pair.far_off.get_session(&session).await.with(200)["status"], "pending");
     }
-    // All connections are cut, including that for notifications, and the session changes meanwhile.
-    pair.proxy.has(Weather::Cut);
-    pair.near_by.hands_in(&session, &pair.near.phone().answers(&session)).await.with(200);
-    pair.proxy.has(Weather::Fair);
-    let seen =
-        until("it is back", async || Some(pair.far_off.sees(&session).await).filter(|reply| reply.status == 200)).await;
+    // All connections are cut, including the connection for notifications, and the session changes in the meantime.
+    pair.proxy.set_fault(NetworkFault::Cut);
+    pair.near_by.authenticate(&session, &pair.near.phone().answer(&session)).await.with(200);
+    pair.proxy.set_fault(NetworkFault::None);
+    let seen = until("it is back", async || {
+        Some(pair.far_off.get_session(&session).await).filter(|reply| reply.status == 200)
+    })
+    .await;
     assert_eq!(seen.with(200)["status"], "authenticated");
 }
 
@@ -125,17 +131,17 @@ async fn lost_notifications_clear_the_cache() {
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn database_tls_requires_a_valid_certificate() {
     let url = database().await;
-    #[expect(clippy::disallowed_methods, reason = "it says whom the test's server is known by")]
+    #[expect(clippy::disallowed_methods, reason = "the variable names the CA of the test's server")]
     let authority = std::env::var("SIGNPOST_TEST_POSTGRES_CA").expect("tests/postgres.sh makes one");
     let open = |url: String| tokio::task::spawn_blocking(move || Store::open(&url, &SCHEMA));
     let checked = format!("{url}&sslmode=verify-full&sslrootcert={authority}");
-    let store = open(checked.clone()).await.expect("no panic").expect("a server that is known");
+    let store = open(checked.clone()).await.expect("no panic").expect("a trusted server");
     let encrypted = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let row = store.read_one(encrypted, Vec::new()).await.expect("a database").expect("a row");
     assert_eq!(row.int(0).expect("a number"), 1);
-    // Another name than the certificate's; an unknown authority.
+    // A name that differs from the certificate's; an unknown authority.
     for wrong in [checked.replace("127.0.0.1", "localhost"), format!("{url}&sslmode=require")] {
-        let refused = open(wrong).await.expect("no panic").expect_err("a server that is not known");
+        let refused = open(wrong).await.expect("no panic").expect_err("an untrusted server");
         assert!(format!("{refused:#}").contains("certificate"), "{refused:#}");
     }
 }
@@ -172,8 +178,8 @@ impl Stream {
                     None => continue,
                 }
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            let chunk = chunk.expect("an event in time").expect("a stream").expect("it goes on");
+            let chunk = tokio::time::timeout(WAIT_TIMEOUT, self.response.chunk()).await;
+            let chunk = chunk.expect("an event in time").expect("a stream").expect("another item");
             self.read.push_str(str::from_utf8(&chunk).expect("text"));
         }
     }
@@ -193,7 +199,7 @@ async fn ping(server: &Service, path: &str, id: u32) -> u16 {
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn message_reaches_a_stream_at_another_server() {
     let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
-    let all = Sharing::start(&settings).await;
+    let all = SharedLimits::start(&settings).await;
     let servers = &all.servers;
     let mut stream = Stream::open(&servers[0]).await;
     let path = stream.next().await;
@@ -212,11 +218,11 @@ async fn message_reaches_a_stream_at_another_server() {
     let unknown = "/sse?sessionId=00000000000000000000000000000000";
     assert_eq!(ping(&servers[1], unknown, 1).await, 404);
     // Without Redis, only its own server reaches a stream; afterwards all servers do again.
-    all.all_have(Weather::Cut);
+    all.set_faults(NetworkFault::Cut);
     assert_eq!(ping(&servers[0], &path, 60).await, 202);
     assert_eq!(serde_json::from_str::<Value>(&stream.next().await).expect("JSON")["id"], 60);
     assert_eq!(ping(&servers[1], &path, 61).await, 404);
-    all.all_have(Weather::Fair);
+    all.set_faults(NetworkFault::None);
     stream.is_reached(&servers[1..], &path).await;
     drop(stream);
     until("it is gone", async || (ping(&servers[2], &path, 63).await == 404).then_some(())).await;
@@ -226,7 +232,7 @@ async fn message_reaches_a_stream_at_another_server() {
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn full_stream_rejects_messages_by_any_server() {
     let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
-    let all = Sharing::start(&settings).await;
+    let all = SharedLimits::start(&settings).await;
     let servers = &all.servers;
     let mut stream = Stream::open(&servers[0]).await;
     let path = stream.next().await;

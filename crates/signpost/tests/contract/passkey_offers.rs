@@ -4,37 +4,40 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use signpost_login::sessions::PasskeyOffer;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 use crate::harness::{Integrator, Phone, Service, text};
-use crate::link::has;
-use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, visits};
+use crate::link::add_keys_up_to;
+use crate::page_flow::{
+    SECRET, browser, code, complete_session, create_session, create_user, page_of, scan_and_answer, shop, visit_page,
+};
 
 /// A P-256 public key.
 const KEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 
 async fn execute_sql(service: &Service, sql: &'static str) {
-    service.app.store.write([step(sql, Vec::new())]).await.expect("a database");
+    service.app.store.write([Statement::new(sql, Vec::new())]).await.expect("a database");
 }
 
 /// Answers by wallet, and returns the session and its offer.
 async fn answer_by_wallet(service: &Service, integrator: &Integrator, with: Value) -> (Value, PasskeyOffer) {
-    let session = opens(integrator, with).await;
-    let page = visits(service, &session, &browser(1)).await;
-    scans(integrator, &service.phone(), &page).await.with(200);
+    let session = create_session(integrator, with).await;
+    let page = visit_page(service, &session, &browser(1)).await;
+    scan_and_answer(integrator, &service.phone(), &page).await.with(200);
     let offer = page_of(service, &session).await.offer().clone();
     (session, offer)
 }
 
 async fn complete_login(service: &Service, integrator: &Integrator, session: &Value) -> Value {
     let page = page_of(service, session).await;
-    completes(integrator, session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)
+    complete_session(integrator, session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)
 }
 
 /// Stores the outcome of the offer.
 async fn settle(service: &Service, session: &Value, offer: &Value) {
     const SETTLE: &str = "UPDATE sessions SET passkey_offer = $1 WHERE id = $2";
-    let settled = service.app.store.write([step(SETTLE, params![offer.to_string(), text(session, "id")])]).await;
+    let settled =
+        service.app.store.write([Statement::new(SETTLE, params![offer.to_string(), text(session, "id")])]).await;
     assert!(settled.expect("a database").is_committed());
     service.app.login.session_changed(&page_of(service, session).await.id);
 }
@@ -88,10 +91,10 @@ async fn offer_expires_after_five_minutes() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
-    service.passes(SignedDuration::from_secs(299));
-    integrator.sees(&session).await.with(200);
-    service.passes(SignedDuration::from_secs(1));
-    integrator.sees(&session).await.refused(410, "session_expired");
+    service.advance_clock(SignedDuration::from_secs(299));
+    integrator.get_session(&session).await.with(200);
+    service.advance_clock(SignedDuration::from_secs(1));
+    integrator.get_session(&session).await.assert_error(410, "session_expired");
 }
 
 #[tokio::test]
@@ -123,7 +126,7 @@ async fn passkey_of_a_registration_names_the_user() {
 async fn taken_username_is_not_assigned_twice() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let other = registers(&service, &integrator, &Phone::of(21, &service.clock)).await;
+    let other = create_user(&service, &integrator, &Phone::of(21, &service.clock)).await;
     execute_sql(&service, "UPDATE petnames SET petname = 'calm-otter-1234'").await;
     let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
     settle(&service, &session, &made(7, Some("calm-otter-1234"))).await;
@@ -137,7 +140,7 @@ async fn taken_username_is_not_assigned_twice() {
 async fn invalid_passkey_does_not_fail_the_login() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers(&service, &integrator, &service.phone()).await;
+    create_user(&service, &integrator, &service.phone()).await;
     execute_sql(&service, "UPDATE users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
     // Created for another handle than the user's.
     let (session, _) = answer_by_wallet(&service, &integrator, json!({})).await;
@@ -162,16 +165,16 @@ async fn invalid_passkey_does_not_fail_the_login() {
 async fn user_with_ten_keys_gets_no_offer() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let registered = registers(&service, &integrator, &service.phone()).await;
+    let registered = create_user(&service, &integrator, &service.phone()).await;
     let user = text(&registered["user"], "id");
-    has(&service, user, 9).await;
+    add_keys_up_to(&service, user, 9).await;
     assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
     service
         .app
         .store
-        .write([step("DELETE FROM credentials WHERE name = 'Another'", Vec::new())])
+        .write([Statement::new("DELETE FROM credentials WHERE name = 'Another'", Vec::new())])
         .await
         .expect("a database");
-    has(&service, user, 10).await;
+    add_keys_up_to(&service, user, 10).await;
     assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::harness::{Browser, Integrator, Reply, Service, ShownPage, page_path, text};
-use crate::page_flow::{SECRET, completes, opens, shop};
+use crate::page_flow::{SECRET, complete_session, create_session, shop};
 use crate::passkey::TestPasskey;
 
 impl Browser {
@@ -25,13 +25,13 @@ impl Browser {
     }
 
     /// Posts a credential with the token of the page.
-    pub(crate) async fn brings(&mut self, session: &Value, credential: &Value) -> (u16, Value) {
-        let shown = self.opens(session).await;
+    pub(crate) async fn post_credential(&mut self, session: &Value, credential: &Value) -> (u16, Value) {
+        let shown = self.open(session).await;
         let token = shown.between("name=\"token\" value=\"", "\"").to_owned();
-        self.posts_passkey(session, &token, &credential.to_string()).await
+        self.post_passkey(session, &token, &credential.to_string()).await
     }
 
-    pub(crate) async fn posts_passkey(&mut self, session: &Value, token: &str, credential: &str) -> (u16, Value) {
+    pub(crate) async fn post_passkey(&mut self, session: &Value, token: &str, credential: &str) -> (u16, Value) {
         let mut form = reqwest::Url::parse(&self.origin).expect("an origin");
         form.query_pairs_mut().append_pair("token", token).append_pair("credential", credential);
         let body = form.query().expect("two fields").to_owned();
@@ -42,23 +42,23 @@ impl Browser {
     }
 
     /// Creates a passkey on this page.
-    pub(crate) async fn makes_passkey(&mut self, session: &Value) -> TestPasskey {
+    pub(crate) async fn create_passkey(&mut self, session: &Value) -> TestPasskey {
         let (passkey, made) = TestPasskey::create(&self.asked(session, "create").await, &self.origin, &[]);
-        assert_eq!(self.brings(session, &made).await, (200, json!({})));
+        assert_eq!(self.post_credential(session, &made).await, (200, json!({})));
         passkey
     }
 
     /// Uses a passkey on this page.
-    pub(crate) async fn uses(&mut self, session: &Value, passkey: &mut TestPasskey) -> (u16, Value) {
+    pub(crate) async fn use_passkey(&mut self, session: &Value, passkey: &mut TestPasskey) -> (u16, Value) {
         let answer = passkey.get(&self.asked(session, "get").await, &self.origin, &[]);
-        self.brings(session, &answer).await
+        self.post_credential(session, &answer).await
     }
 
     /// Returns to the site, which completes the login.
-    pub(crate) async fn returns(&mut self, integrator: &Integrator, session: &Value) -> Reply {
-        let back = self.opens(session).await.is(200, "done").link("continue");
+    pub(crate) async fn return_to_site(&mut self, integrator: &Integrator, session: &Value) -> Reply {
+        let back = self.open(session).await.is(200, "done").link("continue");
         let code = back.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned();
-        completes(integrator, session, &code, Some(SECRET)).await
+        complete_session(integrator, session, &code, Some(SECRET)).await
     }
 }
 
@@ -69,17 +69,17 @@ fn read(shown: &ShownPage) -> (u16, Value) {
 }
 
 /// Creates an account with a passkey, and returns the passkey and the login.
-pub(crate) async fn signs_up(integrator: &Integrator, browser: &mut Browser, domain: &str) -> (TestPasskey, Value) {
-    let session = opens(integrator, json!({ "mode": "register", "domain": domain })).await;
-    browser.opens(&session).await.is(200, "waiting");
-    let passkey = browser.makes_passkey(&session).await;
-    (passkey, browser.returns(integrator, &session).await.with(200))
+pub(crate) async fn sign_up(integrator: &Integrator, browser: &mut Browser, domain: &str) -> (TestPasskey, Value) {
+    let session = create_session(integrator, json!({ "mode": "register", "domain": domain })).await;
+    browser.open(&session).await.is(200, "waiting");
+    let passkey = browser.create_passkey(&session).await;
+    (passkey, browser.return_to_site(integrator, &session).await.with(200))
 }
 
 /// Opens a login of the domain in this browser.
-pub(crate) async fn arrives(integrator: &Integrator, browser: &mut Browser, domain: &str) -> Value {
-    let session = opens(integrator, json!({ "domain": domain })).await;
-    browser.opens(&session).await.is(200, "waiting");
+pub(crate) async fn start_login(integrator: &Integrator, browser: &mut Browser, domain: &str) -> Value {
+    let session = create_session(integrator, json!({ "domain": domain })).await;
+    browser.open(&session).await.is(200, "waiting");
     session
 }
 
@@ -99,13 +99,13 @@ async fn passkey_registers_and_logs_in() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
-    let (mut passkey, registered) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let (mut passkey, registered) = sign_up(&integrator, &mut browser, "shop.test").await;
     assert_eq!((&registered["mode"], &registered["method"]), (&json!("register"), &json!("passkey")));
-    let session = arrives(&integrator, &mut browser, "shop.test").await;
-    assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
+    let session = start_login(&integrator, &mut browser, "shop.test").await;
+    assert_eq!(browser.use_passkey(&session, &mut passkey).await, (200, json!({})));
     // The site gets no result before the browser returns.
-    assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
-    let done = browser.returns(&integrator, &session).await.with(200);
+    assert_eq!(integrator.get_session(&session).await.with(200)["status"], "pending");
+    let done = browser.return_to_site(&integrator, &session).await.with(200);
     assert_eq!((&done["user"]["id"], &done["method"]), (&registered["user"]["id"], &json!("passkey")));
     let [kept] = &credentials(&integrator, &done).await[..] else { panic!("one passkey") };
     assert_eq!((&kept["kind"], &kept["public_key"]), (&json!("passkey"), &done["user"]["public_key"]));
@@ -116,14 +116,14 @@ async fn passkey_options_match_the_contract() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
-    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let session = start_login(&integrator, &mut browser, "shop.test").await;
     let challenge = |session: &Value| BASE64URL_NOPAD.encode(&Sha256::digest(text(session, "challenge")));
     let login = browser.asked(&session, "get").await;
     assert_eq!(login["challenge"], challenge(&session));
     assert_eq!((&login["rpId"], &login["userVerification"]), (&json!("localhost"), &json!("required")));
-    assert_eq!(login["allowCredentials"], json!([]), "the page does not say whose passkeys there are");
-    let session = opens(&integrator, json!({ "mode": "register" })).await;
-    browser.opens(&session).await.is(200, "waiting");
+    assert_eq!(login["allowCredentials"], json!([]), "the page does not disclose passkeys");
+    let session = create_session(&integrator, json!({ "mode": "register" })).await;
+    browser.open(&session).await.is(200, "waiting");
     let made = browser.asked(&session, "create").await;
     assert_eq!((&made["challenge"], &made["attestation"]), (&json!(challenge(&session)), &json!("none")));
     assert_eq!(made["rp"]["id"], "localhost");
@@ -134,15 +134,15 @@ async fn passkey_options_match_the_contract() {
     let handle = BASE64URL_NOPAD.decode(text(&made["user"], "id").as_bytes()).expect("base64url");
     assert_eq!(handle.len(), 32);
     assert!(text(&made["user"], "name").ends_with(" · shop.test"), "{made}");
-    // A second attempt has an equal user, and another page a new one.
+    // A second attempt has an equal user; another page has a new user.
     assert_eq!(browser.asked(&session, "create").await["user"], made["user"]);
-    let other = opens(&integrator, json!({ "mode": "register" })).await;
-    browser.opens(&other).await.is(200, "waiting");
+    let other = create_session(&integrator, json!({ "mode": "register" })).await;
+    browser.open(&other).await.is(200, "waiting");
     assert_ne!(browser.asked(&other, "create").await["user"]["id"], made["user"]["id"]);
     // The name contains the later username.
     let (_, credential) = TestPasskey::create(&made, &browser.origin, &[]);
-    assert_eq!(browser.brings(&session, &credential).await, (200, json!({})));
-    let done = browser.returns(&integrator, &session).await.with(200);
+    assert_eq!(browser.post_credential(&session, &credential).await, (200, json!({})));
+    let done = browser.return_to_site(&integrator, &session).await.with(200);
     let kept = user_of(&integrator, &done).await;
     assert_eq!(text(&made["user"], "name"), format!("{} · shop.test", text(&kept, "petname")));
 }
@@ -152,10 +152,10 @@ async fn event_suffices_to_verify_a_passkey() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
-    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
-    let session = arrives(&integrator, &mut browser, "shop.test").await;
-    browser.uses(&session, &mut passkey).await;
-    browser.returns(&integrator, &session).await.with(200);
+    let (mut passkey, _) = sign_up(&integrator, &mut browser, "shop.test").await;
+    let session = start_login(&integrator, &mut browser, "shop.test").await;
+    browser.use_passkey(&session, &mut passkey).await;
+    browser.return_to_site(&integrator, &session).await.with(200);
     let events = service.outbox().await;
     let of = |kind: &str| &events.iter().find(|event| event.body["event"] == kind).expect("an event").body["data"];
     for (kind, ceremony) in [("register", "webauthn.create"), ("login", "webauthn.get")] {

@@ -15,11 +15,11 @@ fn folder() -> tempfile::TempDir {
 
 /// Runs a command and returns its JSON output.
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
-    Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
+    Program::within(folder, &[arguments, &["--json"]].concat()).run_async().await.json()
 }
 
 async fn error_of(folder: &Path, arguments: &[&str]) -> String {
-    Program::within(folder, arguments).runs().await.failed(1).to_owned()
+    Program::within(folder, arguments).run_async().await.failed(1).to_owned()
 }
 
 #[tokio::test]
@@ -37,13 +37,13 @@ async fn keys_are_managed_while_the_server_runs() {
     let other = json_of(folder.path(), &other).await;
     assert!(text(&other, "key").starts_with("svc_live_") && other["account"] == "acme");
     let integrator = service.integrator().await.with_key(Some(text(&made, "key")));
-    integrator.registers("shop.test").await;
+    integrator.register_domain("shop.test").await;
     let id = text(&made, "id");
     assert_eq!(find_listed(folder.path(), id, text(&made, "key")).await.get("revoked_at"), None);
     json_of(folder.path(), &["keys", "revoke", id]).await;
     assert!(find_listed(folder.path(), id, text(&made, "key")).await["revoked_at"].is_string());
-    service.passes(jiff::SignedDuration::from_secs(5));
-    integrator.get("/domains").await.refused(401, "invalid_api_key");
+    service.advance_clock(jiff::SignedDuration::from_secs(5));
+    integrator.get("/domains").await.assert_error(401, "invalid_api_key");
     assert!(error_of(folder.path(), &["keys", "revoke", id]).await.contains(id));
     assert!(error_of(folder.path(), &["keys", "revoke", "key_x"]).await.contains("key_x"));
 }
@@ -60,7 +60,7 @@ async fn find_listed(folder: &Path, id: &str, key: &str) -> Value {
 async fn domains_are_listed_and_secrets_rotated() {
     let folder = folder();
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
-    let domain = service.integrator().await.registers("shop.test").await;
+    let domain = service.integrator().await.register_domain("shop.test").await;
     let (id, old) = (text(&domain, "id"), text(&domain, "webhook_secret"));
     let list = json_of(folder.path(), &["domains", "list"]).await;
     assert!(!list.to_string().contains("whsec_"), "{list}");
@@ -171,7 +171,7 @@ fn flags_override_variables_and_the_file() {
 
 #[test]
 fn invalid_configuration_error_is_one_line() {
-    for (text, said) in [
+    for (text, expected) in [
         ("lisen = \"127.0.0.1:1\"\n", "lisen"),
         ("listen = 1.5\n", "listen"),
         ("[server]\nlisten = \"127.0.0.1:1\"\n", "server"),
@@ -180,7 +180,7 @@ fn invalid_configuration_error_is_one_line() {
         fs::write(folder.path().join("signpost.toml"), text).expect("a file");
         let ended = Program::within(folder.path(), &["serve"]).run();
         let line = ended.failed(2);
-        assert!(line.contains("signpost.toml") && line.contains(said), "{line}");
+        assert!(line.contains("signpost.toml") && line.contains(expected), "{line}");
     }
 }
 
@@ -292,7 +292,7 @@ fn missing_database_error_names_its_path() {
     for file in ["nowhere.csv", "letter.csv"] {
         let ended = Program::within(folder.path(), &["atms", "import", file]).run();
         assert!(ended.failed(1).contains(file), "{}", ended.err);
-        assert!(!folder.path().join("signpost-data").exists(), "what cannot be imported made a database");
+        assert!(!folder.path().join("signpost-data").exists(), "a failed import created a database");
     }
 }
 
@@ -302,7 +302,7 @@ fn foreign_database_is_left_unchanged() {
     let path = folder.path().join("other");
     let other = rusqlite::Connection::open(&path).expect("a database");
     other.execute_batch("CREATE TABLE bookmarks (n); INSERT INTO bookmarks VALUES (1)").expect("a table");
-    other.close().expect("a close");
+    other.close().expect("closed");
     let before = fs::read(&path).expect("a file");
     let ended = Program::within(folder.path(), &["keys", "list", "--database-url", "sqlite:other"]).run();
     assert!(ended.failed(1).contains("no signpost database at other"), "{}", ended.err);
@@ -346,7 +346,7 @@ fn every_command_reports_a_broken_database() {
 fn symbolic_link_names_the_same_database() {
     let folder = folder();
     let settings = [("SIGNPOST_DATABASE_URL", "sqlite:real.sqlite")];
-    let server = Program::serves(folder.path(), &settings);
+    let server = Program::serve(folder.path(), &settings);
     std::os::unix::fs::symlink("real.sqlite", folder.path().join("link.sqlite")).expect("a link");
     let second = ["serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:link.sqlite"];
     let ended = Program::within(folder.path(), &second).run();
@@ -370,5 +370,5 @@ fn unknown_variables_are_rejected() {
     }
     assert!(fs::read_dir(folder.path()).expect("a folder").next().is_none(), "something was made");
     let links = [("SIGNPOST_PORT", "tcp://10.96.0.7:80"), ("SIGNPOST_SERVICE_HOST", "10.96.0.7")];
-    drop(Program::serves(folder.path(), &links));
+    drop(Program::serve(folder.path(), &links));
 }

@@ -13,8 +13,8 @@ async fn verify(integrator: &Integrator, domain: &Value) -> Reply {
 
 /// Returns a domain that is verified by a record at its name.
 async fn register_verified(names: &NameServer, integrator: &Integrator, name: &str) -> Value {
-    let domain = integrator.registers(name).await;
-    names.publishes(name, &[text(&domain, "verification_token")]);
+    let domain = integrator.register_domain(name).await;
+    names.set_txt(name, &[text(&domain, "verification_token")]);
     verify(integrator, &domain).await.with(200)
 }
 
@@ -28,9 +28,9 @@ async fn record_at_or_below_the_name_verifies_it() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     for (name, at) in [("below.test", "_svc-challenge.below.test"), ("at.test", "at.test")] {
-        let domain = integrator.registers(name).await;
+        let domain = integrator.register_domain(name).await;
         let token = text(&domain, "verification_token");
-        names.publishes(at, &["v=spf1 -all", "svc-verify=somebody-elses", token, "google=x"]);
+        names.set_txt(at, &["v=spf1 -all", "svc-verify=somebody-elses", token, "google=x"]);
         let reply = verify(&integrator, &domain).await.with(200);
         assert_eq!(members(&reply), ["id", "domain", "verified", "verified_at"].into());
         assert_eq!((&reply["id"], &reply["domain"]), (&domain["id"], &json!(name)));
@@ -47,10 +47,10 @@ async fn record_at_or_below_the_name_verifies_it() {
 async fn failed_check_lists_its_lookups() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    names.publishes("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
-    names.fails_for("_svc-challenge.shop.test");
-    let details = verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    let domain = integrator.register_domain("shop.test").await;
+    names.set_txt("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
+    names.fail_for("_svc-challenge.shop.test");
+    let details = verify(&integrator, &domain).await.assert_error(422, "domain_verification_failed");
     assert_eq!(details["domain"], "shop.test");
     let checks = details["checks"].as_array().expect("a list");
     let of =
@@ -71,14 +71,14 @@ async fn failed_check_lists_its_lookups() {
 async fn each_check_repeats_its_lookups() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
-    names.publishes("shop.test", &["svc-verify=old"]);
-    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
-    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    let domain = integrator.register_domain("shop.test").await;
+    verify(&integrator, &domain).await.assert_error(422, "domain_verification_failed");
+    names.set_txt("shop.test", &["svc-verify=old"]);
+    verify(&integrator, &domain).await.assert_error(422, "domain_verification_failed");
+    names.set_txt("shop.test", &[text(&domain, "verification_token")]);
     let first = verify(&integrator, &domain).await.with(200);
-    names.publishes("shop.test", &[]);
-    service.passes(jiff::SignedDuration::from_secs(60));
+    names.set_txt("shop.test", &[]);
+    service.advance_clock(jiff::SignedDuration::from_secs(60));
     assert_eq!(verify(&integrator, &domain).await.with(200), first);
 }
 
@@ -86,11 +86,11 @@ async fn each_check_repeats_its_lookups() {
 async fn check_ends_within_ten_seconds() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
-    names.is_silent_about("shop.test");
-    names.is_silent_about("_svc-challenge.shop.test");
+    let domain = integrator.register_domain("shop.test").await;
+    names.ignore("shop.test");
+    names.ignore("_svc-challenge.shop.test");
     let begun = Instant::now();
-    verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
+    verify(&integrator, &domain).await.assert_error(422, "domain_verification_failed");
     // Plus the time that a busy machine needs.
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
@@ -99,14 +99,15 @@ async fn check_ends_within_ten_seconds() {
 async fn found_proof_ends_the_check() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
-    let (domain, other) = (integrator.registers("shop.test").await, integrator.registers("other.test").await);
-    names.publishes("_svc-challenge.shop.test", &[text(&domain, "verification_token")]);
+    let (domain, other) =
+        (integrator.register_domain("shop.test").await, integrator.register_domain("other.test").await);
+    names.set_txt("_svc-challenge.shop.test", &[text(&domain, "verification_token")]);
     for silent in ["shop.test", "other.test", "_svc-challenge.other.test"] {
-        names.is_silent_about(silent);
+        names.ignore(silent);
     }
     tokio::select! {
         found = verify(&integrator, &domain) => drop(found.with(200)),
-        _ = verify(&integrator, &other) => panic!("it took as long as what finds nothing"),
+        _ = verify(&integrator, &other) => panic!("it took as long as a failed look-up"),
     }
 }
 
@@ -115,15 +116,15 @@ async fn two_accounts_can_verify_one_domain() {
     let (service, names) = with_names().await;
     let one = service.integrator_of("one", Environment::Sandbox).await;
     let two = service.integrator_of("two", Environment::Sandbox).await;
-    let (first, second) = (one.registers("shop.test").await, two.registers("shop.test").await);
-    names.publishes("shop.test", &[text(&first, "verification_token")]);
+    let (first, second) = (one.register_domain("shop.test").await, two.register_domain("shop.test").await);
+    names.set_txt("shop.test", &[text(&first, "verification_token")]);
     verify(&one, &first).await.with(200);
-    verify(&two, &second).await.refused(422, "domain_verification_failed");
-    two.post("/sessions", &json!({ "domain": "shop.test" })).await.refused(422, "domain_not_verified");
-    names.publishes("shop.test", &[text(&first, "verification_token"), text(&second, "verification_token")]);
+    verify(&two, &second).await.assert_error(422, "domain_verification_failed");
+    two.post("/sessions", &json!({ "domain": "shop.test" })).await.assert_error(422, "domain_not_verified");
+    names.set_txt("shop.test", &[text(&first, "verification_token"), text(&second, "verification_token")]);
     verify(&two, &second).await.with(200);
-    one.opens("shop.test").await;
-    two.opens("shop.test").await;
+    one.create_session("shop.test").await;
+    two.create_session("shop.test").await;
 }
 
 #[tokio::test]
@@ -146,19 +147,19 @@ async fn verified_domain_excludes_unverified_accounts() {
         ("two.co.uk", false),
         ("www.one.co.uk", true),
     ] {
-        other.registers(name).await;
+        other.register_domain(name).await;
         let reply = other.post("/sessions", &json!({ "domain": name })).await;
         if is_claimed {
-            assert_eq!(reply.refused(422, "domain_not_verified")["domain"], name);
+            assert_eq!(reply.assert_error(422, "domain_not_verified")["domain"], name);
         } else {
             reply.with(201);
         }
     }
-    owner.registers("shop.test").await;
-    owner.opens("shop.test").await;
+    owner.register_domain("shop.test").await;
+    owner.create_session("shop.test").await;
     let elsewhere = service.integrator_of("other", Environment::Live).await;
-    elsewhere.registers_at("a.shop.test", "https://a.shop.test/").await;
-    elsewhere.opens("a.shop.test").await;
+    elsewhere.register_domain_at("a.shop.test", "https://a.shop.test/").await;
+    elsewhere.create_session("a.shop.test").await;
 }
 
 #[tokio::test]
@@ -167,12 +168,15 @@ async fn setting_requires_verified_domains() {
     let settings = [("require_verified_domains", "true"), ("dns_server", &names.setting())];
     let service = Service::with(&settings).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let body = json!({ "domain": "shop.test" });
-    assert_eq!(integrator.post("/sessions", &body).await.refused(422, "domain_not_verified")["domain"], "shop.test");
+    assert_eq!(
+        integrator.post("/sessions", &body).await.assert_error(422, "domain_not_verified")["domain"],
+        "shop.test"
+    );
     let unknown = json!({ "domain": "unknown.test" });
-    integrator.post("/sessions", &unknown).await.refused(422, "domain_not_registered");
-    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    integrator.post("/sessions", &unknown).await.assert_error(422, "domain_not_registered");
+    names.set_txt("shop.test", &[text(&domain, "verification_token")]);
     verify(&integrator, &domain).await.with(200);
     integrator.post("/sessions", &body).await.with(201);
 }

@@ -23,23 +23,23 @@ use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::harness::{Endpoint, Following, Integrator, Program, Service, members, text};
+use crate::harness::{Endpoint, Integrator, Program, Service, StreamingCommand, members, text};
 
 /// Computes the signature that the receiver compares with `X-Svc-Signature`.
-type Computing = fn(&str, &[u8]) -> String;
+type ComputeSignature = fn(&str, &[u8]) -> String;
 
 /// A receiver without the library.
 #[derive(Clone)]
-struct Handwritten {
+struct CustomReceiver {
     secret: String,
-    computing: Computing,
+    compute: ComputeSignature,
     /// The responses: status and kind of event.
     answered: Arc<Mutex<Vec<(u16, String)>>>,
 }
 
-impl Handwritten {
-    async fn start(secret: &str, computing: Computing) -> (Self, String) {
-        let site = Self { secret: secret.to_owned(), computing, answered: Arc::default() };
+impl CustomReceiver {
+    async fn start(secret: &str, compute: ComputeSignature) -> (Self, String) {
+        let site = Self { secret: secret.to_owned(), compute, answered: Arc::default() };
         let router = Router::new().route("/events", post(receive)).with_state(site.clone());
         (site, serve(router).await)
     }
@@ -57,13 +57,13 @@ async fn serve(router: Router) -> String {
     format!("{address}/events")
 }
 
-async fn receive(State(site): State<Handwritten>, headers: HeaderMap, body: Bytes) -> (StatusCode, &'static str) {
+async fn receive(State(site): State<CustomReceiver>, headers: HeaderMap, body: Bytes) -> (StatusCode, &'static str) {
     let came = headers.get("x-svc-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_good = came == (site.computing)(&site.secret, &body);
-    let (status, said) = if is_good { (StatusCode::OK, "") } else { (StatusCode::UNAUTHORIZED, "bad signature") };
+    let is_good = came == (site.compute)(&site.secret, &body);
+    let (status, message) = if is_good { (StatusCode::OK, "") } else { (StatusCode::UNAUTHORIZED, "bad signature") };
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     site.answered.lock().unwrap().push((status.as_u16(), event["event"].as_str().unwrap_or_default().to_owned()));
-    (status, said)
+    (status, message)
 }
 
 fn tag(key: &str, body: &[u8]) -> Vec<u8> {
@@ -88,19 +88,19 @@ fn stringified(key: &str, body: &[u8]) -> String {
 }
 
 /// A server with a data folder for commands, and a domain whose webhook URL has no listener.
-struct Desk {
+struct Workspace {
     folder: tempfile::TempDir,
     service: Service,
     integrator: Integrator,
     domain: Value,
 }
 
-impl Desk {
+impl Workspace {
     async fn open() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
         let integrator = service.integrator_of("default", Environment::Sandbox).await;
-        let domain = integrator.registers("shop.test").await;
+        let domain = integrator.register_domain("shop.test").await;
         Self { folder, service, integrator, domain }
     }
 
@@ -113,9 +113,9 @@ impl Desk {
     }
 
     /// Starts `listen` and waits until it is ready.
-    async fn start_listener(&self, url: &str) -> (Following, Value) {
+    async fn start_listener(&self, url: &str) -> (StreamingCommand, Value) {
         let arguments = ["listen", "--forward-to", url, "--json"];
-        let mut listener = Program::within(self.path(), &arguments).follows();
+        let mut listener = Program::within(self.path(), &arguments).follow();
         let ready = listener.line().await;
         (listener, ready)
     }
@@ -128,39 +128,44 @@ impl Desk {
     }
 
     async fn trigger(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
-        let ended = Program::within(self.path(), &[&["trigger"], arguments, &["--json"]].concat()).runs().await;
+        let ended = Program::within(self.path(), &[&["trigger"], arguments, &["--json"]].concat()).run_async().await;
         (ended.code, serde_json::from_str(&ended.out).unwrap_or_default(), ended.err)
     }
 }
 
 #[tokio::test]
 async fn trigger_names_the_bug_of_a_receiver() {
-    let desk = Desk::open().await;
-    let other = desk.integrator.registers("other.test").await;
+    let workspace = Workspace::open().await;
+    let other = workspace.integrator.register_domain("other.test").await;
     let rotated = ["domains", "secret", "shop.test", "--rotate", "--json"];
-    let rotated = Program::within(desk.path(), &rotated).runs().await.json();
+    let rotated = Program::within(workspace.path(), &rotated).run_async().await.json();
     let next = text(&rotated, "next_webhook_secret");
-    let (right, line_end) = (desk.secret(), format!("{}\n", desk.secret()));
-    let base64: Computing = |key, body| BASE64.encode(&tag(key, body));
-    let object: Computing = |key, _| hex(key, b"[object Object]");
-    let nothing: Computing = |key, _| hex(key, b"");
-    for (secret, computing, mistake, said) in [
-        (right, hex as Computing, None, ""),
-        (right, sorted as Computing, Some("parsed_body"), "alphabetical order"),
+    let (right, line_end) = (workspace.secret(), format!("{}\n", workspace.secret()));
+    let base64: ComputeSignature = |key, body| BASE64.encode(&tag(key, body));
+    let object: ComputeSignature = |key, _| hex(key, b"[object Object]");
+    let nothing: ComputeSignature = |key, _| hex(key, b"");
+    for (secret, compute, mistake, expected) in [
+        (right, hex as ComputeSignature, None, ""),
+        (right, sorted as ComputeSignature, Some("parsed_body"), "alphabetical order"),
         (right, object, Some("parsed_body"), "[object Object]"),
         (right, nothing, Some("parsed_body"), "had been read before"),
-        (&line_end, hex as Computing, Some("secret_line_end"), "ends with \\n"),
-        (text(&other, "webhook_secret"), hex as Computing, Some("other_secret"), "the secret of other.test (sandbox)"),
-        (next, hex as Computing, Some("other_secret"), "the next secret of shop.test (sandbox)"),
+        (&line_end, hex as ComputeSignature, Some("secret_line_end"), "ends with \\n"),
+        (
+            text(&other, "webhook_secret"),
+            hex as ComputeSignature,
+            Some("other_secret"),
+            "the secret of other.test (sandbox)",
+        ),
+        (next, hex as ComputeSignature, Some("other_secret"), "the next secret of shop.test (sandbox)"),
         (right, base64, Some("signature_form"), "base64"),
-        ("whatever", hex as Computing, Some("unexplained"), "none of the known mistakes"),
+        ("whatever", hex as ComputeSignature, Some("unexplained"), "none of the known mistakes"),
     ] {
-        let (site, url) = Handwritten::start(secret, computing).await;
-        let (mut listener, ready) = desk.start_listener(&url).await;
+        let (site, url) = CustomReceiver::start(secret, compute).await;
+        let (mut listener, ready) = workspace.start_listener(&url).await;
         let shop = ready["domains"].as_array().expect("domains").iter().find(|one| one["domain"] == "shop.test");
         let shop = shop.expect("the domain");
         assert_eq!((&shop["webhook_secret"], &shop["next_webhook_secret"]), (&json!(right), &json!(next)));
-        let id = desk.send_test_event().await;
+        let id = workspace.send_test_event().await;
         let (event, answer) = (listener.line().await, listener.line().await);
         assert_eq!((&event["type"], &event["id"], &event["event"]), (&json!("event"), &json!(id), &json!("test")));
         assert_eq!((&answer["type"], &answer["id"]), (&json!("answer"), &json!(id)));
@@ -171,62 +176,63 @@ async fn trigger_names_the_bug_of_a_receiver() {
         assert_eq!(answer["status"], 401);
         let found = listener.line().await;
         assert_eq!((&found["type"], &found["mistake"]), (&json!("diagnosis"), &json!(mistake)), "{found}");
-        assert!(text(&found, "text").contains(said) && found["mending"][0].is_string(), "{found}");
+        assert!(text(&found, "text").contains(expected) && found["mending"][0].is_string(), "{found}");
         assert!(site.accepted().iter().all(|kind| kind == "test"), "a probe had an effect");
     }
 }
 
 #[tokio::test]
 async fn killed_listeners_change_no_state() {
-    let desk = Desk::open().await;
+    let workspace = Workspace::open().await;
     let mut endpoint = Endpoint::start().await;
     let address = endpoint.url("/in?x=1");
-    let before = desk.send_test_event().await;
-    let shown = desk.integrator.get(&format!("/domains/{}", text(&desk.domain, "id"))).await.with(200);
-    let (mut one, _) = desk.start_listener(&address).await;
-    let (mut two, _) = desk.start_listener(address.trim_start_matches("http://")).await;
-    let id = desk.send_test_event().await;
+    let before = workspace.send_test_event().await;
+    let shown = workspace.integrator.get(&format!("/domains/{}", text(&workspace.domain, "id"))).await.with(200);
+    let (mut one, _) = workspace.start_listener(&address).await;
+    let (mut two, _) = workspace.start_listener(address.trim_start_matches("http://")).await;
+    let id = workspace.send_test_event().await;
     for listener in [&mut one, &mut two] {
         assert_eq!(listener.line().await["id"], json!(id));
         let answer = listener.line().await;
         assert_eq!((&answer["status"], answer["ms"].is_u64()), (&json!(200), true));
-        let received = endpoint.receives().await;
+        let received = endpoint.next_request().await;
         assert_eq!((received.path.as_str(), &received.json()["id"]), ("/in?x=1", &json!(id)));
-        let secret = WebhookSecret::parse(desk.secret()).expect("a secret");
-        assert!(secret.made_x_svc_signature(received.header("x-svc-signature"), &received.body));
+        let secret = WebhookSecret::parse(workspace.secret()).expect("a secret");
+        assert!(secret.verify_x_svc_signature(received.header("x-svc-signature"), &received.body));
         let sent_at: i64 = received.header("webhook-timestamp").parse().expect("a number");
         let standard = received.header("webhook-signature");
-        assert!(secret.made_standard_signature(standard, &id, sent_at, &received.body));
+        assert!(secret.verify_standard_signature(standard, &id, sent_at, &received.body));
         assert_eq!(received.header("content-type"), "application/json");
     }
     drop(one);
-    let after = desk.send_test_event().await;
+    let after = workspace.send_test_event().await;
     assert_eq!(two.line().await["id"], json!(after));
     assert_eq!(two.line().await["status"], 200);
-    let (status, rest) = two.interrupted().await;
+    let (status, rest) = two.interrupt().await;
     assert!(status.success() && rest.is_empty(), "{status} {rest:?}");
     // All three events were sent to the domain's webhook URL, which has no listener, and will be retried as without
     // `listen`.
-    let mut waiting: Vec<_> = desk.service.outbox().await.into_iter().map(|queued| (queued.id, queued.state)).collect();
+    let mut waiting: Vec<_> =
+        workspace.service.outbox().await.into_iter().map(|queued| (queued.id, queued.state)).collect();
     waiting.sort();
     let mut written = [before, id, after.clone()].map(|id| (id, "pending".to_owned()));
     written.sort();
     assert_eq!(waiting, written);
-    assert_eq!(desk.integrator.get(&format!("/domains/{}", text(&desk.domain, "id"))).await.with(200), shown);
-    assert_eq!(endpoint.receives().await.json()["id"], json!(after));
-    assert!(endpoint.has().is_none(), "an event was forwarded twice, or one from before");
+    assert_eq!(workspace.integrator.get(&format!("/domains/{}", text(&workspace.domain, "id"))).await.with(200), shown);
+    assert_eq!(endpoint.next_request().await.json()["id"], json!(after));
+    assert!(endpoint.try_next_request().is_none(), "a repeated or an old event was forwarded");
 }
 
 #[tokio::test]
 async fn faulty_receiver_does_not_stop_listen() {
-    let desk = Desk::open().await;
+    let workspace = Workspace::open().await;
     // This port is reserved and has no listener.
     let receiver = TcpSocket::new_v4().expect("a socket");
     receiver.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
     let address = receiver.local_addr().expect("an address");
-    let (mut listening, _) = desk.start_listener(&format!("{address}/events")).await;
-    let answers = async |listening: &mut Following| {
-        let id = desk.send_test_event().await;
+    let (mut listening, _) = workspace.start_listener(&format!("{address}/events")).await;
+    let answers = async |listening: &mut StreamingCommand| {
+        let id = workspace.send_test_event().await;
         assert_eq!(listening.line().await["id"], json!(id));
         listening.line().await
     };
@@ -234,11 +240,11 @@ async fn faulty_receiver_does_not_stop_listen() {
     assert!(text(&dead, "error").contains("refused") && dead.get("status").is_none(), "{dead}");
     // The receiver is back, and closes the connection before the response, and within the status line.
     let listener = receiver.listen(8).expect("a listener");
-    for said in [&b""[..], b"HTTP/1.1 20"] {
+    for expected in [&b""[..], b"HTTP/1.1 20"] {
         let cutting = async {
             let (mut connection, _) = listener.accept().await.expect("a connection");
             assert!(connection.read(&mut [0; 4096]).await.expect("a request") > 0);
-            connection.write_all(said).await.expect("a connection");
+            connection.write_all(expected).await.expect("a connection");
         };
         let (cut, ()) = tokio::join!(answers(&mut listening), cutting);
         assert!(cut["error"].is_string(), "{cut}");
@@ -248,23 +254,23 @@ async fn faulty_receiver_does_not_stop_listen() {
         || async { Body::from_stream(futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(8192)))) };
     let refusing = move || async move { (StatusCode::IM_A_TEAPOT, endless().await) };
     let router = Router::new().route("/events", post(endless)).route("/tea", post(refusing));
-    let (mut listening, _) = desk.start_listener(&serve(router.clone()).await).await;
+    let (mut listening, _) = workspace.start_listener(&serve(router.clone()).await).await;
     assert_eq!(answers(&mut listening).await["status"], 200);
-    let (mut listening, _) = desk.start_listener(&serve(router).await.replace("/events", "/tea")).await;
+    let (mut listening, _) = workspace.start_listener(&serve(router).await.replace("/events", "/tea")).await;
     assert_eq!(answers(&mut listening).await["status"], 418);
     assert_eq!(listening.line().await["mistake"], "unexplained");
     // `listen` stops while a receiver hangs.
     let hanging = Endpoint::hanging().await;
-    let (mut listening, _) = desk.start_listener(&hanging.url("/")).await;
-    let id = desk.send_test_event().await;
+    let (mut listening, _) = workspace.start_listener(&hanging.url("/")).await;
+    let id = workspace.send_test_event().await;
     assert_eq!(listening.line().await["id"], json!(id));
-    assert!(listening.interrupted().await.0.success());
+    assert!(listening.interrupt().await.0.success());
 }
 
 #[tokio::test]
 async fn listen_reports_errors_immediately() {
-    let desk = Desk::open().await;
-    let listen = |arguments: &[&str]| Program::within(desk.path(), &[&["listen"], arguments].concat()).run();
+    let workspace = Workspace::open().await;
+    let listen = |arguments: &[&str]| Program::within(workspace.path(), &[&["listen"], arguments].concat()).run();
     for url in ["http://shop.test/", "http://192.168.1.1/", "ftp://localhost/", "http://me@localhost/"] {
         assert_eq!(listen(&["--forward-to", url]).code, Some(2), "{url}");
     }
@@ -276,7 +282,7 @@ async fn listen_reports_errors_immediately() {
     // The pipe for the output has no reader.
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
-    let ended = Program::within(desk.path(), &["listen", "--forward-to", "localhost:1"]).stdout(writer).run();
+    let ended = Program::within(workspace.path(), &["listen", "--forward-to", "localhost:1"]).stdout(writer).run();
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
 
@@ -303,16 +309,16 @@ async fn good(secret: &str) -> String {
 
 #[tokio::test]
 async fn trigger_shows_expected_and_actual_refusals() {
-    let desk = Desk::open().await;
+    let workspace = Workspace::open().await;
     let all = ["login", "--fault", "all", "--forward-to"];
-    let (code, found, error) = desk.trigger(&[&all[..], &[&good(desk.secret()).await]].concat()).await;
+    let (code, found, error) = workspace.trigger(&[&all[..], &[&good(workspace.secret()).await]].concat()).await;
     assert_eq!((code, &found["ok"], error.as_str()), (Some(0), &json!(true), ""), "{found}");
     assert_eq!(found["posts"].as_array().map(Vec::len), Some(14));
     assert_eq!(members(&found), ["event", "ok", "posts", "url"].into());
-    let parsed = Handwritten::start(desk.secret(), stringified).await.1;
+    let parsed = CustomReceiver::start(workspace.secret(), stringified).await.1;
     let trusting = serve(Router::new().route("/events", post(async || StatusCode::OK))).await;
     let forbidding = serve(Router::new().route("/events", post(async || StatusCode::FORBIDDEN))).await;
-    let untimed = Handwritten::start(desk.secret(), hex).await.1;
+    let untimed = CustomReceiver::start(workspace.secret(), hex).await.1;
     for (url, fault, mistake) in [
         (&parsed, "parsed-body", Some("parsed_body")),
         (&parsed, "changed-body", Some("parsed_body")),
@@ -322,39 +328,39 @@ async fn trigger_shows_expected_and_actual_refusals() {
         (&untimed, "stale", None),
         (&forbidding, "bad-signature", None),
     ] {
-        let (code, found, error) = desk.trigger(&["test", "--fault", fault, "--forward-to", url]).await;
+        let (code, found, error) = workspace.trigger(&["test", "--fault", fault, "--forward-to", url]).await;
         assert_eq!((code, &found["ok"], error.contains("as it should")), (Some(1), &json!(false), true), "{fault}");
         assert_eq!(found["diagnosis"]["mistake"].as_str(), mistake, "{fault}: {found}");
     }
-    let (code, ..) = desk.trigger(&["test", "--fault", "repeat", "--forward-to", &untimed]).await;
+    let (code, ..) = workspace.trigger(&["test", "--fault", "repeat", "--forward-to", &untimed]).await;
     assert_eq!(code, Some(0));
 }
 
 #[tokio::test]
 async fn sample_is_never_sent_as_a_live_login() {
-    let desk = Desk::open().await;
+    let workspace = Workspace::open().await;
     let mut endpoint = Endpoint::start().await;
     let event_url = endpoint.url("/own");
-    let path = format!("/domains/{}", text(&desk.domain, "id"));
-    desk.integrator.patch(&path, &json!({ "event_url": event_url })).await.with(200);
+    let path = format!("/domains/{}", text(&workspace.domain, "id"));
+    workspace.integrator.patch(&path, &json!({ "event_url": event_url })).await.with(200);
     for kind in ["login", "register", "link", "test"] {
-        let (code, found, error) = desk.trigger(&[kind]).await;
+        let (code, found, error) = workspace.trigger(&[kind]).await;
         assert_eq!((code, error.as_str()), (Some(0), ""));
-        let received = endpoint.receives().await;
+        let received = endpoint.next_request().await;
         assert_eq!((received.path.as_str(), &received.json()["event"]), ("/own", &json!(kind)));
         assert_eq!(received.json()["id"], found["posts"][0]["id"]);
     }
-    let live = desk.service.integrator_of("default", Environment::Live).await;
-    live.registers_at("shop.test", "https://shop.test/hook").await;
-    let (code, _, error) = desk.trigger(&["login", "--domain", "shop.test", "--live"]).await;
+    let live = workspace.service.integrator_of("default", Environment::Live).await;
+    live.register_domain_at("shop.test", "https://shop.test/hook").await;
+    let (code, _, error) = workspace.trigger(&["login", "--domain", "shop.test", "--live"]).await;
     assert!(code == Some(2) && error.contains("--forward-to"), "{error}");
-    // With only a secret, without a database.
+    // The command needs only a secret, and no database.
     let (nowhere, url) = (tempfile::tempdir().expect("a folder"), endpoint.url("/bare"));
-    let arguments = ["trigger", "login", "--secret", desk.secret(), "--forward-to", &url, "--domain", "b.test"];
-    assert_eq!(Program::within(nowhere.path(), &arguments).runs().await.code, Some(0));
-    let received = endpoint.receives().await;
+    let arguments = ["trigger", "login", "--secret", workspace.secret(), "--forward-to", &url, "--domain", "b.test"];
+    assert_eq!(Program::within(nowhere.path(), &arguments).run_async().await.code, Some(0));
+    let received = endpoint.next_request().await;
     assert!(text(&received.json()["data"], "challenge").starts_with("svc:login:b.test:"));
     let dead: SocketAddr = ([127, 0, 0, 1], 1).into();
-    let (code, found, _) = desk.trigger(&["test", "--forward-to", &dead.to_string()]).await;
+    let (code, found, _) = workspace.trigger(&["test", "--forward-to", &dead.to_string()]).await;
     assert_eq!((code, found["posts"][0]["error"].is_string()), (Some(1), true));
 }

@@ -11,8 +11,8 @@ async fn refresh_issues_a_new_challenge() {
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test", "mode": "register", "metadata": { "custom_data": "kept" } });
     let session = integrator.post("/sessions", &body).await.with(201);
-    service.passes(SignedDuration::from_secs(100));
-    let refreshed = integrator.refreshes(&session).await.with(200);
+    service.advance_clock(SignedDuration::from_secs(100));
+    let refreshed = integrator.refresh(&session).await.with(200);
     assert_eq!(members(&refreshed), ["id", "challenge", "qr_data", "expires_at"].into());
     assert_eq!(refreshed["id"], session["id"]);
     assert_ne!(refreshed["challenge"], session["challenge"]);
@@ -22,55 +22,55 @@ async fn refresh_issues_a_new_challenge() {
     assert_eq!(qr.challenge().to_string(), text(&refreshed, "challenge"));
     assert_eq!(qr.challenge().issued_at, now.as_second());
     assert_eq!(qr.challenge().mode, signpost_auth::Mode::Register);
-    let seen = integrator.sees(&session).await.with(200);
+    let seen = integrator.get_session(&session).await.with(200);
     assert_eq!((&seen["status"], &seen["expires_at"]), (&json!("pending"), &refreshed["expires_at"]));
     assert_eq!(seen["metadata"]["custom_data"], "kept");
-    let other = integrator.opens("shop.test").await;
-    integrator.hands_in(&other, &service.phone().answers(&refreshed)).await.refused(404, "challenge_not_found");
-    integrator.hands_in(&session, &service.phone().answers(&refreshed)).await.with(200);
+    let other = integrator.create_session("shop.test").await;
+    integrator.authenticate(&other, &service.phone().answer(&refreshed)).await.assert_error(404, "challenge_not_found");
+    integrator.authenticate(&session, &service.phone().answer(&refreshed)).await.with(200);
 }
 
 #[tokio::test]
 async fn refresh_invalidates_the_old_challenge() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let phone = service.phone();
-    let answers = [phone.answers(&session), phone.signs(text(&session, "challenge"))];
-    // In the same millisecond, so only the nonces differ.
-    let refreshed = integrator.refreshes(&session).await.with(200);
+    let answers = [phone.answer(&session), phone.sign_text(text(&session, "challenge"))];
+    // Both challenges are of the same millisecond, so only the nonces differ.
+    let refreshed = integrator.refresh(&session).await.with(200);
     for answer in &answers {
-        integrator.hands_in(&session, answer).await.refused(404, "challenge_not_found");
+        integrator.authenticate(&session, answer).await.assert_error(404, "challenge_not_found");
     }
-    integrator.hands_in(&session, &phone.answers(&refreshed)).await.with(200);
+    integrator.authenticate(&session, &phone.answer(&refreshed)).await.with(200);
 }
 
 #[tokio::test]
 async fn expired_session_is_refreshed_for_15_minutes() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
-    service.passes(SignedDuration::from_secs(300 + 15 * 60) - SignedDuration::from_millis(1));
-    integrator.sees(&one).await.refused(410, "session_expired");
-    let refreshed = integrator.refreshes(&one).await.with(200);
-    assert_eq!(integrator.sees(&one).await.with(200)["status"], "pending");
-    service.passes(SignedDuration::from_millis(2));
-    let details = integrator.refreshes(&two).await.refused(410, "session_expired");
+    let (one, two) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
+    service.advance_clock(SignedDuration::from_secs(300 + 15 * 60) - SignedDuration::from_millis(1));
+    integrator.get_session(&one).await.assert_error(410, "session_expired");
+    let refreshed = integrator.refresh(&one).await.with(200);
+    assert_eq!(integrator.get_session(&one).await.with(200)["status"], "pending");
+    service.advance_clock(SignedDuration::from_millis(2));
+    let details = integrator.refresh(&two).await.assert_error(410, "session_expired");
     assert_eq!(details["status"], "expired");
-    integrator.sees(&two).await.refused(410, "session_expired");
-    integrator.hands_in(&one, &service.phone().answers(&refreshed)).await.with(200);
+    integrator.get_session(&two).await.assert_error(410, "session_expired");
+    integrator.authenticate(&one, &service.phone().answer(&refreshed)).await.with(200);
 }
 
 #[tokio::test]
 async fn authenticated_session_cannot_be_refreshed() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    let before = integrator.sees(&session).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    let before = integrator.get_session(&session).await.with(200);
     for seconds in [0, 299, 1, 15 * 60, 3600] {
-        service.passes(SignedDuration::from_secs(seconds));
-        integrator.refreshes(&session).await.refused(409, "session_already_authenticated");
+        service.advance_clock(SignedDuration::from_secs(seconds));
+        integrator.refresh(&session).await.assert_error(409, "session_already_authenticated");
     }
-    assert_eq!(integrator.sees(&session).await.with(200), before);
+    assert_eq!(integrator.get_session(&session).await.with(200), before);
 }

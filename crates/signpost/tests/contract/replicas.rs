@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL database (`make test` starts one) give the guarantees of a single server.
+//! Several servers with a shared PostgreSQL database (started by `make test`) have the guarantees of a single server.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, keys};
 use signpost_platform::clock::Clock;
-use signpost_store::{Store, step};
+use signpost_store::{Statement, Store};
 
 /// Three servers, and a client of each with a common API key.
 struct Replicas {
@@ -47,7 +47,7 @@ impl Replicas {
         tokio::spawn(async { drop(connection.await) });
         let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
-        client.batch_execute(cut).await.expect("the right to do so");
+        client.batch_execute(cut).await.expect("permission");
     }
 }
 
@@ -56,25 +56,28 @@ impl Replicas {
 async fn one_of_64_answers_at_three_servers_wins() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
-    all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = all.integrators[1].opens("shop.test").await;
+    all.integrators[0].register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = all.integrators[1].create_session("shop.test").await;
     let race = (0..64_u8).map(|number| {
-        let answer = Phone::of(number % 7 + 1, &all.clock).answers(&session);
+        let answer = Phone::of(number % 7 + 1, &all.clock).answer(&session);
         let (integrator, session) = (all.integrators[usize::from(number) % 3].clone(), session.clone());
-        async move { integrator.hands_in(&session, &answer).await }
+        async move { integrator.authenticate(&session, &answer).await }
     });
     let replies = join_all(race).await;
     let won = replies.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(won, 1);
     for reply in replies.iter().filter(|reply| reply.status != 200) {
-        reply.refused(409, "session_already_authenticated");
+        reply.assert_error(409, "session_already_authenticated");
     }
-    let event = endpoint.receives().await.json();
+    let event = endpoint.next_request().await.json();
     assert_eq!(event["session_id"], session["id"]);
     for server in &all.servers {
-        server.looks_again().await;
+        server.wait_for_outbox_scans().await;
     }
-    assert!(all.servers[0].tried(1).await.state == "delivered" && endpoint.has().is_none(), "it was sent twice");
+    assert!(
+        all.servers[0].wait_for_attempts(1).await.state == "delivered" && endpoint.try_next_request().is_none(),
+        "it was sent twice"
+    );
 }
 
 #[tokio::test]
@@ -82,22 +85,22 @@ async fn one_of_64_answers_at_three_servers_wins() {
 async fn servers_share_events_and_send_each_once() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
-    all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
+    all.integrators[0].register_domain_at("shop.test", &endpoint.url("/hook")).await;
     let logins = (0..60).map(|number| {
         let (integrator, phone) = (all.integrators[number % 3].clone(), all.servers[0].phone());
         async move {
-            let session = integrator.opens("shop.test").await;
-            integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
+            let session = integrator.create_session("shop.test").await;
+            integrator.authenticate(&session, &phone.answer(&session)).await.with(200);
             text(&session, "id").to_owned()
         }
     });
     let logins: BTreeSet<String> = join_all(logins).await.into_iter().collect();
-    let mut told = BTreeSet::new();
-    while told.len() < logins.len() {
-        let event = endpoint.receives().await.json();
-        assert!(told.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
+    let mut response = BTreeSet::new();
+    while response.len() < logins.len() {
+        let event = endpoint.next_request().await.json();
+        assert!(response.insert(text(&event, "session_id").to_owned()), "{event} was sent twice");
     }
-    assert_eq!(told, logins);
+    assert_eq!(response, logins);
 }
 
 #[tokio::test]
@@ -105,21 +108,21 @@ async fn servers_share_events_and_send_each_once() {
 async fn changes_at_one_server_reach_the_others() {
     let all = Replicas::start().await;
     let [first, second, third] = &all.integrators[..] else { panic!("three") };
-    first.registers("shop.test").await;
-    let session = second.opens("shop.test").await;
+    first.register_domain("shop.test").await;
+    let session = second.create_session("shop.test").await;
     // A request that waits at one server is notified of an answer at another.
     let path = format!("/sessions/{}?wait=25", text(&session, "id"));
-    let answer = all.servers[0].phone().answers(&session);
-    let (told, ()) = tokio::join!(third.get(&path), async {
+    let answer = all.servers[0].phone().answer(&session);
+    let (response, ()) = tokio::join!(third.get(&path), async {
         until("it waits", async || (all.servers[2].app.login.waiting.requests() == 1).then_some(())).await;
-        first.hands_in(&session, &answer).await.with(200);
+        first.authenticate(&session, &answer).await.with(200);
     });
-    assert_eq!(told.with(200)["status"], "authenticated");
-    // An idempotency key creates one session at all servers.
+    assert_eq!(response.with(200)["status"], "authenticated");
+    // An idempotency key creates a single session at all servers.
     let body = json!({ "domain": "shop.test" });
     let asked = (0..24).map(|number| {
         let (integrator, body) = (all.integrators[number % 3].clone(), body.clone());
-        async move { integrator.creates_once("one", &body).await.with(201) }
+        async move { integrator.create_idempotently("one", &body).await.with(201) }
     });
     let ids: BTreeSet<String> = join_all(asked).await.iter().map(|made| text(made, "id").to_owned()).collect();
     assert_eq!(ids.len(), 1);
@@ -130,7 +133,7 @@ async fn changes_at_one_server_reach_the_others() {
         .expect("a valid key");
     all.clock.advance(SignedDuration::from_secs(5));
     for integrator in &all.integrators {
-        integrator.get("/domains").await.refused(401, "invalid_api_key");
+        integrator.get("/domains").await.assert_error(401, "invalid_api_key");
     }
 }
 
@@ -139,31 +142,34 @@ async fn changes_at_one_server_reach_the_others() {
 async fn event_of_a_crashed_server_is_sent_by_another() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
-    all.integrators[0].registers_at("shop.test", "http://127.0.0.1:1/dead").await;
-    let session = all.integrators[0].opens("shop.test").await;
-    all.integrators[0].hands_in(&session, &all.servers[0].phone().answers(&session)).await.with(200);
-    all.servers[0].tried(1).await;
+    all.integrators[0].register_domain_at("shop.test", "http://127.0.0.1:1/dead").await;
+    let session = all.integrators[0].create_session("shop.test").await;
+    all.integrators[0].authenticate(&session, &all.servers[0].phone().answer(&session)).await.with(200);
+    all.servers[0].wait_for_attempts(1).await;
     let store = &all.servers[0].app.store;
     let now = all.clock.now();
     // Another process leased the delivery and crashed.
     let taken = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', leased_until = $2, next_attempt_at = $3";
     let lease = now + SignedDuration::from_secs(45);
     let params = vec![endpoint.url("/hook").as_str().into(), lease.into(), now.into()];
-    assert!(store.write([signpost_store::step(taken, params)]).await.expect("a database").is_committed());
+    assert!(store.write([signpost_store::Statement::new(taken, params)]).await.expect("a database").is_committed());
     for server in &all.servers {
-        server.looks_again().await;
+        server.wait_for_outbox_scans().await;
     }
     let queued = all.servers[0].outbox().await.remove(0);
-    assert!((queued.attempts, queued.is_running) == (1, true) && endpoint.has().is_none(), "it is still the other's");
+    assert!(
+        (queued.attempts, queued.is_running) == (1, true) && endpoint.try_next_request().is_none(),
+        "it is still the other's"
+    );
     all.clock.advance(SignedDuration::from_secs(46));
-    assert_eq!(endpoint.receives().await.json()["session_id"], session["id"]);
+    assert_eq!(endpoint.next_request().await.json()["session_id"], session["id"]);
 }
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn acknowledged_sessions_survive_cut_connections() {
     let all = Replicas::start().await;
-    all.integrators[0].registers("shop.test").await;
+    all.integrators[0].register_domain("shop.test").await;
     let mut acknowledged: Vec<Value> = Vec::new();
     for round in 0..4 {
         let answered = AtomicUsize::new(0);
@@ -185,35 +191,35 @@ async fn acknowledged_sessions_survive_cut_connections() {
             match reply.status {
                 201 => acknowledged.push(reply.json()),
                 // The error is explicit: the request may have been executed, and may be retried.
-                _ => drop(reply.refused(503, "unavailable")),
+                _ => drop(reply.assert_error(503, "unavailable")),
             }
         }
     }
     assert!(!acknowledged.is_empty());
     for session in &acknowledged {
         until("it is there", async || {
-            let reply = all.integrators[0].sees(session).await;
+            let reply = all.integrators[0].get_session(session).await;
             if reply.status == 503 { None } else { Some(reply.with(200)) }
         })
         .await;
     }
-    all.integrators[2].opens("shop.test").await;
+    all.integrators[2].create_session("shop.test").await;
 }
 
 /// Creates an embedded database with an account that logs in, and `sessions` more sessions.
 async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value) {
     let service = Service::on(folder, &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
-    integrator.registers("shop.test").await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+    integrator.register_domain("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
     let more = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1)
                 INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at,
                                       flow)
                 SELECT substr(id, 1, 20) || printf('%012d', number), account, environment, domain_id, challenge, webhook_url,
                        created_at, expires_at, flow
                 FROM sessions, numbers";
-    service.app.store.write([signpost_store::step(more, vec![sessions.into()])]).await.expect("a database");
+    service.app.store.write([signpost_store::Statement::new(more, vec![sessions.into()])]).await.expect("a database");
     service.stop().await;
     (integrator, session)
 }
@@ -239,29 +245,29 @@ async fn interrupted_move_to_postgres_can_be_repeated() {
         }
         running.kill();
         // The target is incomplete: no server opens it.
-        let told = HttpServer::open(config(&[("database_url", &url)]), Service::clock()).await;
-        let told = told.err().map(|error| format!("{error:#}"));
-        assert!(told.as_ref().is_some_and(|told| told.contains("not finished")), "{told:?}");
+        let response = HttpServer::open(config(&[("database_url", &url)]), Service::clock()).await;
+        let response = response.err().map(|error| format!("{error:#}"));
+        assert!(response.as_ref().is_some_and(|response| response.contains("not finished")), "{response:?}");
     }
-    let done = starts().runs().await;
+    let done = starts().run_async().await;
     if !done.err.contains("already received a move") {
         let tables = done.json()["tables"].as_array().expect("tables").clone();
         let sessions = tables.iter().find(|moved| moved["table"] == "sessions").expect("the table");
         assert_eq!(sessions["rows"], 60_001);
     }
     // The second run moves nothing, and leaves a database of another installation unchanged.
-    assert!(starts().runs().await.failed(1).contains("already received a move"));
+    assert!(starts().run_async().await.failed(1).contains("already received a move"));
     let server = Service::open(&[("database_url", &url)], Service::clock()).await;
     let api = format!("{}{}", server.app.base_url, Environment::Sandbox.path());
     let integrator = Integrator { api, ..integrator };
-    assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated");
-    integrator.opens("shop.test").await;
+    assert_eq!(integrator.get_session(&session).await.with(200)["status"], "authenticated");
+    integrator.create_session("shop.test").await;
     let count = server.app.store.read("SELECT COUNT(*) FROM sessions", Vec::new()).await.expect("a database");
     assert_eq!(count[0].int(0).expect("a number"), 60_002);
     let used = database().await;
     Service::open(&[("database_url", &used)], Service::clock()).await.shop().await;
     let arguments = ["move", "--from", from.as_str(), "--to", &used];
-    assert!(Program::within(folder.path(), &arguments).runs().await.failed(1).contains("not empty"));
+    assert!(Program::within(folder.path(), &arguments).run_async().await.failed(1).contains("not empty"));
 }
 
 #[tokio::test]
@@ -271,10 +277,10 @@ async fn migrate_command_updates_the_tables() {
     let migrates = |more: &[&str]| {
         Program::within(folder.path(), &[&["migrate", "--json", "--database-url", &url], more].concat())
     };
-    let first = migrates(&[]).runs().await.json();
+    let first = migrates(&[]).run_async().await.json();
     assert_eq!(first["from"], 0);
     assert_eq!(
-        migrates(&["--contract"]).runs().await.json(),
+        migrates(&["--contract"]).run_async().await.json(),
         json!({ "from": first["to"], "to": first["to"], "waiting": [] })
     );
     Service::open(&[("database_url", &url)], Service::clock()).await.shop().await;
@@ -303,7 +309,7 @@ async fn lease_and_complete(store: Store, now: Timestamp) -> Vec<String> {
             events::sql::end_attempt(&store, ended, Vec::new())
         });
         for ended in join_all(ends).await {
-            assert!(ended.expect("a database").is_some(), "somebody else had it");
+            assert!(ended.expect("a database").is_some(), "another server had the lease");
         }
         taken.extend(claimed.into_iter().map(|delivery| delivery.id));
     }
@@ -328,7 +334,7 @@ async fn each_event_is_leased_once() {
         let account = format!("account-{}", number % 3);
         let environment = if number % 2 == 0 { "live" } else { "sandbox" };
         let place = [endpoint.into(), now.into(), account.into(), environment.into()];
-        step(queue, [id.as_str().into(), domain.as_str().into()].into_iter().chain(place).collect())
+        Statement::new(queue, [id.as_str().into(), domain.as_str().into()].into_iter().chain(place).collect())
     });
     stores[0].write(queued.collect::<Vec<_>>()).await.expect("a database");
     let taking = stores.map(|store| tokio::spawn(lease_and_complete(store, now)));
@@ -340,7 +346,7 @@ async fn each_event_is_leased_once() {
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn three_servers_create_one_first_signing_key() {
     let all = Replicas::start().await;
-    let domain = all.integrators[0].registers("shop.test").await;
+    let domain = all.integrators[0].register_domain("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     all.integrators[0].patch(&path, &json!({ "handler": "hosted" })).await.with(200);
     let jwks = format!("/sandbox/{}/jwks", text(&domain, "id"));

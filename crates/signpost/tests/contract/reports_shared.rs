@@ -1,5 +1,5 @@
-//! Reports at several servers on one PostgreSQL database (`make test` starts one): the servers share their limits and
-//! their reports.
+//! Reports at several servers with a shared PostgreSQL database (started by `make test`): the servers share their
+//! limits and their reports.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

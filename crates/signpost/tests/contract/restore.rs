@@ -9,7 +9,7 @@ use signpost_platform::clock::Clock;
 use signpost_store::random;
 
 use crate::harness::{Integrator, Program, Service, authority, until};
-use crate::hosted::{opens, posts, shop};
+use crate::hosted::{create_session, post_answer, shop};
 
 /// The command blocks of the section, in order.
 const COPY_FILE: usize = 0;
@@ -18,18 +18,18 @@ const DUMP: usize = 2;
 const RESTORE_DUMP: usize = 3;
 
 /// The paths in the documentation, and their replacements in the test.
-struct Walk {
+struct DocumentedCommands {
     names: Vec<(&'static str, String)>,
 }
 
-impl Walk {
+impl DocumentedCommands {
     /// Creates the folders that replace the system's paths.
     fn within(folder: &Path) -> Self {
         let mut names = Vec::new();
-        for (theirs, ours) in [("/var/backups", "backups"), ("/var/lib/signpost", "data")] {
-            let ours = folder.join(ours);
-            std::fs::create_dir_all(&ours).expect("a folder");
-            names.push((theirs, ours.to_str().expect("a path of ours is text").to_owned()));
+        for (documented, replacement) in [("/var/backups", "backups"), ("/var/lib/signpost", "data")] {
+            let replacement = folder.join(replacement);
+            std::fs::create_dir_all(&replacement).expect("a folder");
+            names.push((documented, replacement.to_str().expect("a UTF-8 path").to_owned()));
         }
         Self { names }
     }
@@ -44,13 +44,13 @@ impl Walk {
         let page = std::fs::read_to_string(page).expect("the page");
         let section = page.split("\n## ").find(|section| section.starts_with("Backup and restore\n"));
         let blocks = section.expect("the section").split("```sh\n").skip(1).map(|block| block.split("```").next());
-        let blocks: Vec<&str> = blocks.collect::<Option<_>>().expect("split gives one");
-        assert_eq!(blocks.len(), 4, "a block of commands came or went: {blocks:?}");
-        let is_ours = |line: &&str| !line.contains("systemctl");
-        let lines: Vec<&str> = blocks[block].lines().filter(is_ours).collect();
+        let blocks: Vec<&str> = blocks.collect::<Option<_>>().expect("split returns an item");
+        assert_eq!(blocks.len(), 4, "unexpected number of command blocks: {blocks:?}");
+        let is_shell_command = |line: &&str| !line.contains("systemctl");
+        let lines: Vec<&str> = blocks[block].lines().filter(is_shell_command).collect();
         let mut script = lines.join("\n").replace("sudo ", "");
-        for (theirs, ours) in &self.names {
-            script = script.replace(theirs, ours);
+        for (documented, replacement) in &self.names {
+            script = script.replace(documented, replacement);
         }
         let program = Path::new(env!("CARGO_BIN_EXE_signpost")).parent().expect("a folder");
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.display());
@@ -64,7 +64,7 @@ impl Walk {
 }
 
 /// Data before the backup: an API key, a user who logged in, an ATM.
-struct Belongings {
+struct BackedUpData {
     integrator: Integrator,
     session: Value,
     user: Value,
@@ -72,16 +72,16 @@ struct Belongings {
 
 const SERVICES: (&str, &str) = ("services", "atm,auth");
 
-impl Belongings {
+impl BackedUpData {
     /// Logs in a user and imports a file with an ATM.
     async fn of(service: &Service, folder: &Path, database: (&str, &str)) -> Self {
         let integrator = service.integrator().await;
-        shop(&integrator, crate::harness::DEAD).await;
+        shop(&integrator, crate::harness::UNREACHABLE_URL).await;
         let session = log_in(service, &integrator, "register").await;
         let file = folder.join("machines.csv");
         std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
         let arguments = ["atms", "import", file.to_str().expect("text"), "--source", "walk", "--json"];
-        Program::within(folder, &arguments).env(database.0, database.1).runs().await.json();
+        Program::within(folder, &arguments).env(database.0, database.1).run_async().await.json();
         Self { integrator, user: session["user"]["id"].clone(), session }
     }
 
@@ -89,8 +89,8 @@ impl Belongings {
     /// the existing user, the ATM is found, and data from after the backup is missing.
     async fn check(&self, service: &Service, later: &Value) {
         let integrator = Integrator { api: service.url("/sandbox/v1"), ..self.integrator.clone() };
-        assert_eq!(integrator.sees(&self.session).await.with(200)["status"], "authenticated");
-        integrator.sees(later).await.refused(404, "session_not_found");
+        assert_eq!(integrator.get_session(&self.session).await.with(200)["status"], "authenticated");
+        integrator.get_session(later).await.assert_error(404, "session_not_found");
         assert_eq!(log_in(service, &integrator, "login").await["user"]["id"], self.user);
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
                            "params": { "name": "find_nearest_bitcoin_atm", "arguments": { "location": "Austin, TX" } } });
@@ -104,22 +104,22 @@ impl Belongings {
 
 /// Answers a new session with a wallet.
 async fn log_in(service: &Service, integrator: &Integrator, mode: &str) -> Value {
-    let session = opens(integrator, mode).await;
-    let answer = service.phone().answers_with(&session, session["confirm_code"].as_str());
-    posts(integrator, &session, &answer).await.with(200);
-    integrator.sees(&session).await.with(200)
+    let session = create_session(integrator, mode).await;
+    let answer = service.phone().answer_with(&session, session["confirm_code"].as_str());
+    post_answer(integrator, &session, &answer).await.with(200);
+    integrator.get_session(&session).await.with(200)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn embedded_database_is_restored_on_any_machine() {
     let (folder, new, clock) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("one"), Clock::System);
-    let walk = Walk::within(folder.path());
+    let walk = DocumentedCommands::within(folder.path());
     let service = Service::on(walk.data(), &clock, &[SERVICES]).await;
     let data = walk.data().to_str().expect("text");
-    let known = Belongings::of(&service, folder.path(), ("SIGNPOST_DATA_DIR", data)).await;
+    let known = BackedUpData::of(&service, folder.path(), ("SIGNPOST_DATA_DIR", data)).await;
     walk.run_block(COPY_FILE).await;
-    let later = known.integrator.opens("shop.test").await;
+    let later = known.integrator.create_session("shop.test").await;
     service.stop().await;
     // The reason for the restore: the database file and its WAL are damaged.
     for end in ["", "-wal", "-shm"] {
@@ -130,7 +130,7 @@ async fn embedded_database_is_restored_on_any_machine() {
     known.check(&service, &later).await;
     service.stop().await;
 
-    let elsewhere = Walk::within(new.path());
+    let elsewhere = DocumentedCommands::within(new.path());
     Service::on(elsewhere.data(), &clock, &[SERVICES]).await.stop().await;
     for file in std::fs::read_dir(folder.path().join("backups")).expect("a folder") {
         let file = file.expect("a file");
@@ -145,7 +145,7 @@ async fn embedded_database_is_restored_on_any_machine() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn postgresql_dump_is_restored_to_a_new_database() {
-    #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
+    #[expect(clippy::disallowed_methods, reason = "the variable selects the database of the tests")]
     let server = std::env::var("SIGNPOST_TEST_POSTGRES").expect("tests/postgres.sh starts one");
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Clock::System);
     let place = authority(&server);
@@ -154,15 +154,15 @@ async fn postgresql_dump_is_restored_to_a_new_database() {
     tokio::spawn(async { drop(connection.await) });
     client.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("a database");
 
-    let mut walk = Walk::within(folder.path());
+    let mut walk = DocumentedCommands::within(folder.path());
     walk.names.push(("db.example.com/signpost", format!("{place}/{name}")));
     walk.names.push(("db.example.com", place.clone()));
     walk.names.push((" signpost_restored", format!(" {name}_restored")));
     let url = |name: &str| format!("postgres://signpost@{place}/{name}");
     let service = Service::open(&[("database_url", &url(&name)), SERVICES], clock.clone()).await;
-    let known = Belongings::of(&service, folder.path(), ("SIGNPOST_DATABASE_URL", &url(&name))).await;
+    let known = BackedUpData::of(&service, folder.path(), ("SIGNPOST_DATABASE_URL", &url(&name))).await;
     walk.run_block(DUMP).await;
-    let later = known.integrator.opens("shop.test").await;
+    let later = known.integrator.create_session("shop.test").await;
     service.stop().await;
     walk.run_block(RESTORE_DUMP).await;
     let restored = [("database_url", &*url(&format!("{name}_restored"))), SERVICES];

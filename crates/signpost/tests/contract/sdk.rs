@@ -14,8 +14,8 @@ use signpost_auth::client::{
 use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
 use tokio::net::TcpListener;
 
-use crate::harness::{DEAD, Integrator, Service};
-use crate::page_flow::{browser, code, hosts, scans, shop, visits};
+use crate::harness::{Integrator, Service, UNREACHABLE_URL};
+use crate::page_flow::{browser, code, register_hosted_domain, scan_and_answer, shop, visit_page};
 
 fn client(integrator: &Integrator) -> Signpost {
     let key = integrator.key.clone().expect("a key");
@@ -38,13 +38,13 @@ impl LoginSite for Shop {
 }
 
 /// A browser at the site. It does not follow redirects.
-struct AtSite {
+struct SiteBrowser {
     origin: String,
     http: reqwest::Client,
     cookies: String,
 }
 
-impl AtSite {
+impl SiteBrowser {
     async fn start(shop: &Shop, integrator: &Integrator) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let origin = format!("http://{}", listener.local_addr().expect("an address"));
@@ -80,16 +80,16 @@ impl AtSite {
 async fn site_logs_in_only_the_starting_browser() {
     let (service, shop_site) = (Service::start().await, Shop::default());
     let integrator = shop(&service).await;
-    let mut site = AtSite::start(&shop_site, &integrator).await;
+    let mut site = SiteBrowser::start(&shop_site, &integrator).await;
     for (path, mode) in [("register", Mode::Register), ("login", Mode::Login)] {
         let session = site.begin_login(&format!("/signpost/{path}?next=/cart")).await;
-        let page = visits(&service, &session, &browser(1)).await;
-        scans(&integrator, &service.phone(), &page).await.with(200);
+        let page = visit_page(&service, &session, &browser(1)).await;
+        scan_and_answer(&integrator, &service.phone(), &page).await.with(200);
         let back = format!("/signpost/return?session_id={}&code={}", page.id, code(&page, &browser(1)));
-        let mut other = AtSite { origin: site.origin.clone(), http: site.http.clone(), cookies: String::new() };
+        let mut other = SiteBrowser { origin: site.origin.clone(), http: site.http.clone(), cookies: String::new() };
         assert_eq!(other.visit(&back).await, (StatusCode::SEE_OTHER, "/?login_error=other_browser".to_owned()));
         assert_eq!(site.visit(&back).await, (StatusCode::SEE_OTHER, "/cart".to_owned()));
-        let signed_in = shop_site.0.lock().expect("a site").pop().expect("somebody");
+        let signed_in = shop_site.0.lock().expect("a site").pop().expect("a user");
         assert_eq!(
             (signed_in.mode, &*signed_in.next, &signed_in.session.status),
             (mode, "/cart", &SessionStatus::Authenticated)
@@ -103,7 +103,7 @@ async fn site_logs_in_only_the_starting_browser() {
         assert_eq!(again, "/?login_error=other_browser", "a code is good once");
     }
     let link = site.begin_login("/signpost/link").await;
-    let seen = integrator.sees(&link).await.with(200);
+    let seen = integrator.get_session(&link).await.with(200);
     assert_eq!((&seen["mode"], &seen["status"]), (&json!("link"), &json!("pending")));
 }
 
@@ -115,9 +115,9 @@ async fn domain_id(integrator: &Integrator) -> String {
 async fn replies_parse_into_their_types() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
-    hosts(&integrator, "other.test").await;
+    register_hosted_domain(&integrator, "other.test").await;
     let signpost = client(&integrator);
-    let new = NewDomain { domain: "shop.test".to_owned(), webhook_url: DEAD.to_owned() };
+    let new = NewDomain { domain: "shop.test".to_owned(), webhook_url: UNREACHABLE_URL.to_owned() };
     let registered = signpost.domains().create(&new).await.expect("a domain");
     let exists = signpost.domains().create(&new).await.expect_err("it is there");
     assert_eq!((&*exists.code, exists.status), ("domain_exists", Some(409)));
@@ -131,12 +131,12 @@ async fn replies_parse_into_their_types() {
     assert_eq!((changed.handler, changed.display_name.as_deref()), (HandlerKind::Hosted, Some("Shop")));
     let change = DomainChange { display_name: Change::Remove, ..DomainChange::default() };
     assert_eq!(signpost.domains().update(&registered.id, &change).await.expect("a change").display_name, None);
-    assert_eq!(signpost.domains().get(&registered.id).await.expect("it").domain, "shop.test");
+    assert_eq!(signpost.domains().get(&registered.id).await.expect("a resource").domain, "shop.test");
     let paging = Paging { limit: Some(1), cursor: None };
     let first = signpost.domains().list(&paging).await.expect("a page");
     let paging = Paging { cursor: first.next_cursor, ..paging };
     let second = signpost.domains().list(&paging).await.expect("a page");
-    // Both domains have one creation time, so the order is undefined.
+    // Both domains have an equal creation time, so the order is undefined.
     let mut names: Vec<_> = first.domains.into_iter().chain(second.domains).map(|domain| domain.domain).collect();
     names.sort();
     assert_eq!(names, ["other.test", "shop.test"]);
@@ -144,27 +144,30 @@ async fn replies_parse_into_their_types() {
     let sessions = signpost.sessions();
     let created =
         sessions.create(&NewSession { mode: Some(Mode::Register), ..NewSession::on("shop.test") }).await.expect("201");
-    let again = sessions.create_under("once", &NewSession::on("shop.test")).await.expect("201");
-    assert_eq!(sessions.create_under("once", &NewSession::on("shop.test")).await.expect("201").id, again.id);
+    let again = sessions.create_with_idempotency_key("once", &NewSession::on("shop.test")).await.expect("201");
+    assert_eq!(
+        sessions.create_with_idempotency_key("once", &NewSession::on("shop.test")).await.expect("201").id,
+        again.id
+    );
     assert!(sessions.qr_svg(&created.id).await.expect("an image").contains("<svg"));
     assert_ne!(sessions.refresh(&created.id).await.expect("a code").challenge, created.challenge);
-    assert_eq!(sessions.get(&created.id).await.expect("it").status, SessionStatus::Pending);
+    assert_eq!(sessions.get(&created.id).await.expect("a resource").status, SessionStatus::Pending);
     let filter = SessionFilter { status: Some(SessionStatus::Pending), ..SessionFilter::default() };
     assert_eq!(sessions.list(&filter).await.expect("a page").sessions.len(), 2);
     sessions.cancel(&created.id).await.expect("an end");
-    assert_eq!(sessions.wait(&created.id).await.expect("an end is no error").status, SessionStatus::Cancelled);
+    assert_eq!(sessions.wait(&created.id).await.expect("a final state").status, SessionStatus::Cancelled);
 
     let event = signpost.domains().send_test_event(&registered.id).await.expect("an event");
-    let shown = signpost.deliveries().get(&event.id).await.expect("it");
+    let shown = signpost.deliveries().get(&event.id).await.expect("a resource");
     assert_eq!(shown.body.map(|body| body.id), Some(event.id));
     assert_eq!(signpost.deliveries().list(&DeliveryFilter::default()).await.expect("a page").deliveries.len(), 1);
     assert_eq!(signpost.deliveries().retry_all().await.expect("a number").retried, 0);
     let users = signpost.users();
     assert!(users.list(&registered.id, &Paging::default()).await.expect("a page").users.is_empty());
-    let nobody = format!("usr_{}", "0".repeat(36));
+    let unknown = format!("usr_{}", "0".repeat(36));
     let change = UserChange { name: Change::Set("Ada".to_owned()), ..UserChange::default() };
-    assert_eq!(users.update(&registered.id, &nobody, &change).await.expect_err("nobody").code, "not_found");
-    users.delete_all(&registered.id).await.expect("nobody is left");
+    assert_eq!(users.update(&registered.id, &unknown, &change).await.expect_err("unknown").code, "not_found");
+    users.delete_all(&registered.id).await.expect("a deletion");
     let phone = service.phone();
     let (public_key, message) = (phone.public_key(), "text".to_owned());
     let signed = Signed { public_key, signature: phone.wallet.sign(&message), message };

@@ -7,36 +7,38 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, members, text, until};
+use crate::harness::{
+    Endpoint, Integrator, Phone, Program, RunningProgram, embedded_database, http, members, text, until,
+};
 
 /// Creates an API key in a folder's database.
 async fn key(folder: &Path) -> String {
     embedded_database(&folder.join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "a test's", "--json"];
-    text(&Program::within(folder, &arguments).runs().await.json(), "key").to_owned()
+    text(&Program::within(folder, &arguments).run_async().await.json(), "key").to_owned()
 }
 
-async fn serve(folder: &Path, environment: &[(&str, &str)]) -> Running {
+async fn serve(folder: &Path, environment: &[(&str, &str)]) -> RunningProgram {
     let (folder, environment) = (folder.to_owned(), environment.iter().map(|(n, v)| (n.to_string(), v.to_string())));
     let environment: Vec<_> = environment.collect();
     let start = move || {
         let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        Program::serves(&folder, &environment)
+        Program::serve(&folder, &environment)
     };
     tokio::task::spawn_blocking(start).await.expect("no panic")
 }
 
 /// Waits for the server's exit. Returns the exit code and the log.
-async fn wait_for_exit(mut server: Running) -> (Option<i32>, String) {
-    let ended = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+async fn wait_for_exit(mut server: RunningProgram) -> (Option<i32>, String) {
+    let ended = tokio::task::spawn_blocking(move || server.wait_for_exit()).await.expect("no panic");
     (ended.0.code(), ended.1)
 }
 
-fn integrator(server: &Running, key: &str) -> Integrator {
+fn integrator(server: &RunningProgram, key: &str) -> Integrator {
     Integrator { http: http(), api: server.address("sandbox"), key: Some(key.to_owned()) }
 }
 
-fn address(server: &Running) -> SocketAddr {
+fn address(server: &RunningProgram) -> SocketAddr {
     server.address("listen").parse().expect("an address")
 }
 
@@ -58,7 +60,7 @@ async fn serve_prints_its_addresses_and_exits_cleanly() {
 async fn second_server_on_a_folder_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = serve(folder.path(), &[]).await;
-    let second = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).runs().await;
+    let second = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).run_async().await;
     let line = second.failed(1);
     assert!(line.contains("another server") && line.contains("signpost-data") && line.contains("--data-dir"), "{line}");
     server.terminate();
@@ -73,7 +75,7 @@ async fn sigterm_works_once_the_addresses_are_printed() {
     for _ in 0..12 {
         let server = serve(folder.path(), &[]).await;
         server.terminate();
-        assert_eq!(wait_for_exit(server).await.0, Some(0), "the signal came before anybody listened to it");
+        assert_eq!(wait_for_exit(server).await.0, Some(0), "the signal arrived before its handler");
     }
 }
 
@@ -99,7 +101,7 @@ fn send_partial_request(to: SocketAddr, key: &str, body: &str) -> TcpStream {
     );
     stream.write_all(head.as_bytes()).expect("a connection");
     let mut answer = [0; 25];
-    stream.read_exact(&mut answer).expect("an interim answer");
+    stream.read_exact(&mut answer).expect("an interim response");
     assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream
 }
@@ -109,14 +111,14 @@ async fn shutdown_completes_running_requests() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[]).await;
-    integrator(&server, &key).registers("shop.test").await;
+    integrator(&server, &key).register_domain("shop.test").await;
     let body = json!({ "domain": "shop.test" }).to_string();
     let mut stream = send_partial_request(address(&server), &key, &body);
     server.terminate();
     let closed = async || TcpStream::connect(address(&server)).is_err().then_some(());
     until("the end of new connections", closed).await;
     let finished = tokio::task::spawn_blocking(move || {
-        stream.write_all(body.as_bytes()).expect("the connection stands");
+        stream.write_all(body.as_bytes()).expect("a connection");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
@@ -127,7 +129,7 @@ async fn shutdown_completes_running_requests() {
     let (_, session) = answer.split_once("\r\n\r\n").expect("a body");
     let session = serde_json::from_str(session).expect("JSON");
     let server = serve(folder.path(), &[]).await;
-    assert_eq!(integrator(&server, &key).sees(&session).await.with(200)["status"], "pending");
+    assert_eq!(integrator(&server, &key).get_session(&session).await.with(200)["status"], "pending");
 }
 
 #[tokio::test]
@@ -136,11 +138,11 @@ async fn shutdown_takes_at_most_ten_seconds() {
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[]).await;
     let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::hanging().await);
-    integrator.registers_at("shop.test", &endpoint.url("/")).await;
-    let session = integrator.opens("shop.test").await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/")).await;
+    let session = integrator.create_session("shop.test").await;
     let phone = Phone::of(7, &signpost_platform::clock::Clock::System);
-    integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
-    endpoint.receives().await;
+    integrator.authenticate(&session, &phone.answer(&session)).await.with(200);
+    endpoint.next_request().await;
     let _never_finished = send_partial_request(address(&server), &key, "{}");
     server.terminate();
     let begun = Instant::now();
@@ -155,12 +157,12 @@ async fn secrets_are_not_logged() {
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[("SIGNPOST_LOG", "debug")]).await;
     let (integrator, mut endpoint) = (integrator(&server, &key), Endpoint::start().await);
-    let domain = integrator.registers_at("shop.test", &endpoint.url("/hook?token=their-secret")).await;
-    let session = integrator.opens("shop.test").await;
-    let answer = Phone::of(7, &signpost_platform::clock::Clock::System).answers(&session);
-    integrator.hands_in(&session, &answer).await.with(200);
-    integrator.with_key(Some(&key[..60])).get("/domains?key=query-secret").await.refused(401, "invalid_api_key");
-    endpoint.receives().await;
+    let domain = integrator.register_domain_at("shop.test", &endpoint.url("/hook?token=their-secret")).await;
+    let session = integrator.create_session("shop.test").await;
+    let answer = Phone::of(7, &signpost_platform::clock::Clock::System).answer(&session);
+    integrator.authenticate(&session, &answer).await.with(200);
+    integrator.with_key(Some(&key[..60])).get("/domains?key=query-secret").await.assert_error(401, "invalid_api_key");
+    endpoint.next_request().await;
     server.terminate();
     let (code, log) = wait_for_exit(server).await;
     assert!(code == Some(0) && log.contains("request"), "{log}");

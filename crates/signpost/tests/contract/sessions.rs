@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use signpost_auth::{Challenge, Mode};
 use signpost_platform::accounts::Environment;
 
-use crate::harness::{DEAD, Endpoint, Service, members, scan, text, time};
+use crate::harness::{Endpoint, Service, UNREACHABLE_URL, members, scan, text, time};
 
 const CREATED: [&str; 7] = ["id", "challenge", "qr_data", "expires_at", "status", "created_at", "client_secret"];
 
 #[tokio::test]
 async fn only_the_domain_is_required() {
     let service = Service::start().await;
-    let session = service.shop().await.opens("shop.test").await;
+    let session = service.shop().await.create_session("shop.test").await;
     assert_eq!(members(&session), CREATED.into());
     assert!(text(&session, "id").starts_with("sess_"));
     assert_eq!(session["status"], "pending");
@@ -28,7 +28,7 @@ async fn only_the_domain_is_required() {
     assert!(nonce.len() >= 22 && nonce.chars().all(is_letter), "{nonce}");
     let qr = scan(&session);
     assert_eq!(qr.challenge().to_string(), text(&session, "challenge"));
-    assert_eq!(qr.webhook().as_str(), DEAD);
+    assert_eq!(qr.webhook().as_str(), UNREACHABLE_URL);
     assert_eq!(qr.expires_at(), expires_at / 1000);
 }
 
@@ -36,7 +36,7 @@ async fn only_the_domain_is_required() {
 async fn operator_sets_the_session_lifetime() {
     for (setting, milliseconds) in [("1s", 1000), ("90s", 90_000), ("1h", 3_600_000)] {
         let service = Service::with(&[("session_ttl", setting)]).await;
-        let session = service.shop().await.opens("shop.test").await;
+        let session = service.shop().await.create_session("shop.test").await;
         assert_eq!(time(&session, "expires_at") - time(&session, "created_at"), milliseconds);
     }
 }
@@ -45,7 +45,7 @@ async fn operator_sets_the_session_lifetime() {
 async fn session_ids_and_challenges_are_unique() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let (one, two) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
     assert_ne!(one["id"], two["id"]);
     assert_ne!(one["challenge"], two["challenge"]);
 }
@@ -64,7 +64,10 @@ async fn mode_is_login_or_register() {
         assert!(challenge.sentence().starts_with(&sentence));
     }
     for word in ["", "LOGIN", "logout", " login", "auth"] {
-        integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": word })).await.blames("mode");
+        integrator
+            .post("/sessions", &json!({ "domain": "shop.test", "mode": word }))
+            .await
+            .assert_invalid_field("mode");
     }
 }
 
@@ -73,15 +76,15 @@ async fn domain_must_belong_to_the_account() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for domain in ["shop.test", "SHOP.test", "shop.test."] {
-        let session = integrator.opens(domain).await;
+        let session = integrator.create_session(domain).await;
         assert!(text(&session, "challenge").contains(":shop.test:"));
     }
     for domain in ["other.test", "www.shop.test", "test.shop", "localhost"] {
         let reply = integrator.post("/sessions", &json!({ "domain": domain })).await;
-        assert_eq!(reply.refused(422, "domain_not_registered")["domain"], domain);
+        assert_eq!(reply.assert_error(422, "domain_not_registered")["domain"], domain);
     }
     for domain in ["", "shop", "https://shop.test", "shop.test:443", "127.0.0.1", "*.shop.test", "shop test"] {
-        integrator.post("/sessions", &json!({ "domain": domain })).await.blames("domain");
+        integrator.post("/sessions", &json!({ "domain": domain })).await.assert_invalid_field("domain");
     }
 }
 
@@ -89,8 +92,8 @@ async fn domain_must_belong_to_the_account() {
 async fn webhook_url_must_belong_to_the_domain() {
     let service = Service::start().await;
     let (live, sandbox) = (service.integrator_of("acme", Environment::Live).await, service.integrator().await);
-    live.registers_at("shop.test", "https://auth.provider.test:8443/hook").await;
-    sandbox.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
+    live.register_domain_at("shop.test", "https://auth.provider.test:8443/hook").await;
+    sandbox.register_domain_at("shop.test", "http://127.0.0.1:1/hook").await;
     for (url, in_live, in_sandbox) in [
         ("https://shop.test/login", true, true),
         ("https://shop.test:9443/login", true, true),
@@ -119,7 +122,7 @@ async fn webhook_url_must_belong_to_the_domain() {
             let body = json!({ "domain": "shop.test", "webhook_url": url });
             let reply = integrator.post("/sessions", &body).await;
             if !ok {
-                reply.blames("webhook_url");
+                reply.assert_invalid_field("webhook_url");
                 continue;
             }
             let shown = scan(&reply.with(201)).webhook().to_string();
@@ -132,8 +135,8 @@ async fn webhook_url_must_belong_to_the_domain() {
 async fn qr_code_has_at_most_500_characters() {
     let service = Service::start().await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
-    integrator.registers_at("shop.test", "https://shop.test/webhooks/login").await;
-    let session = integrator.opens("shop.test").await;
+    integrator.register_domain_at("shop.test", "https://shop.test/webhooks/login").await;
+    let session = integrator.create_session("shop.test").await;
     let challenge = text(&session, "challenge");
     let exp = time(&session, "expires_at") / 1000;
     let expected = format!("svc://auth?v=1&webhook=https://shop.test/webhooks/login&challenge={challenge}&exp={exp}");
@@ -147,7 +150,7 @@ async fn qr_code_has_at_most_500_characters() {
         if ok {
             assert_eq!(text(&reply.with(201), "qr_data").len(), 500);
         } else {
-            reply.blames("webhook_url");
+            reply.assert_invalid_field("webhook_url");
         }
     }
 }
@@ -156,8 +159,8 @@ async fn qr_code_has_at_most_500_characters() {
 async fn pending_session_has_status_and_expiry() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let seen = integrator.sees(&session).await.with(200);
+    let session = integrator.create_session("shop.test").await;
+    let seen = integrator.get_session(&session).await.with(200);
     assert_eq!(members(&seen), ["id", "status", "expires_at"].into());
     assert_eq!(seen["status"], "pending");
     assert_eq!((&seen["id"], &seen["expires_at"]), (&session["id"], &session["expires_at"]));
@@ -167,11 +170,11 @@ async fn pending_session_has_status_and_expiry() {
 async fn authenticated_session_has_user_and_time() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_millis(1234));
+    let session = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_millis(1234));
     let phone = service.phone();
-    let answered = integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
-    let seen = integrator.sees(&session).await.with(200);
+    let answered = integrator.authenticate(&session, &phone.answer(&session)).await.with(200);
+    let seen = integrator.get_session(&session).await.with(200);
     assert_eq!(answered, seen);
     assert_eq!(members(&seen), ["id", "status", "authenticated_at", "user"].into());
     assert_eq!(seen["status"], "authenticated");
@@ -184,30 +187,30 @@ async fn authenticated_session_has_user_and_time() {
 async fn session_expires_exactly_at_its_expiry() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    service.passes(SignedDuration::from_millis(299_999));
-    assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
-    service.passes(SignedDuration::from_millis(1));
-    let details = integrator.sees(&session).await.refused(410, "session_expired");
+    let session = integrator.create_session("shop.test").await;
+    service.advance_clock(SignedDuration::from_millis(299_999));
+    assert_eq!(integrator.get_session(&session).await.with(200)["status"], "pending");
+    service.advance_clock(SignedDuration::from_millis(1));
+    let details = integrator.get_session(&session).await.assert_error(410, "session_expired");
     assert_eq!(details["status"], "expired");
-    service.passes(SignedDuration::from_hours(24 * 6));
-    integrator.sees(&session).await.refused(410, "session_expired");
+    service.advance_clock(SignedDuration::from_hours(24 * 6));
+    integrator.get_session(&session).await.assert_error(410, "session_expired");
     // A finished session is unknown after a week, even if its row still exists.
-    service.passes(SignedDuration::from_hours(24));
-    integrator.sees(&session).await.refused(404, "session_not_found");
+    service.advance_clock(SignedDuration::from_hours(24));
+    integrator.get_session(&session).await.assert_error(404, "session_not_found");
 }
 
 #[tokio::test]
 async fn authenticated_session_is_readable_for_a_day() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    service.passes(SignedDuration::from_hours(24) - SignedDuration::from_millis(1));
-    assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated");
-    service.passes(SignedDuration::from_millis(2));
-    integrator.sees(&session).await.refused(404, "session_not_found");
-    integrator.refreshes(&session).await.refused(404, "session_not_found");
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    service.advance_clock(SignedDuration::from_hours(24) - SignedDuration::from_millis(1));
+    assert_eq!(integrator.get_session(&session).await.with(200)["status"], "authenticated");
+    service.advance_clock(SignedDuration::from_millis(2));
+    integrator.get_session(&session).await.assert_error(404, "session_not_found");
+    integrator.refresh(&session).await.assert_error(404, "session_not_found");
 }
 
 #[tokio::test]
@@ -215,12 +218,12 @@ async fn register_session_accepts_an_answer() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let integrator = service.integrator().await;
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
     let body = json!({ "domain": "shop.test", "mode": "registration" });
     let session = integrator.post("/sessions", &body).await.with(201);
-    let answer = service.phone().answers(&session);
+    let answer = service.phone().answer(&session);
     assert!(text(&answer, "challenge").starts_with("Sign this to register to shop.test at "));
-    integrator.hands_in(&session, &answer).await.with(200);
-    let event: Value = endpoint.receives().await.json();
+    integrator.authenticate(&session, &answer).await.with(200);
+    let event: Value = endpoint.next_request().await.json();
     assert_eq!((&event["event"], &event["session_id"]), (&json!("register"), &session["id"]));
 }

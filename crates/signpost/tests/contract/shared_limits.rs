@@ -1,5 +1,6 @@
-//! Limits that several servers count in one Redis (`make test` starts it): exact while Redis replies, even slowly, and
-//! divided between the servers while it is unavailable. The window is an hour, so that no busy machine exceeds it.
+//! Limits that several servers count in a shared Redis (started by `make test`): exact while Redis replies, even
+//! slowly, and divided between the servers while it is unavailable. The window is an hour, so that no busy machine
+//! exceeds it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,24 +11,24 @@ use serde_json::json;
 use signpost_platform::accounts::Environment;
 use signpost_platform::redis::{Redis, Servers};
 
-use crate::harness::{Integrator, Proxy, Reply, Service, Weather, authority, database, redis, until};
+use crate::harness::{Integrator, NetworkFault, Proxy, Reply, Service, authority, database, redis, until};
 
-/// Three servers with one Redis, each with a separate proxy and a client.
-pub(crate) struct Sharing {
+/// Three servers with a shared Redis, each with a separate proxy and a client.
+pub(crate) struct SharedLimits {
     pub(crate) servers: Vec<Service>,
     pub(crate) proxies: Vec<Proxy>,
     integrators: Vec<Integrator>,
     redis: String,
 }
 
-impl Sharing {
+impl SharedLimits {
     /// Starts the servers and waits until each has discovered the others.
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
         let (url, redis, clock) = (database().await, redis(), Service::clock());
         let (mut servers, mut proxies) = (Vec::new(), Vec::new());
         for _ in 0..3 {
-            let proxy = Proxy::before(&authority(&redis)).await;
-            let through = proxy.instead_of(&redis);
+            let proxy = Proxy::start(&authority(&redis)).await;
+            let through = proxy.replace_authority(&redis);
             let own = [("database_url", url.as_str()), ("redis_url", &through)];
             servers.push(Service::open(&[&own, settings].concat(), clock.clone()).await);
             proxies.push(proxy);
@@ -42,24 +43,25 @@ impl Sharing {
     }
 
     /// Starts servers with a limit of 100 creations an hour, and registers a domain.
-    async fn hundred() -> Self {
+    async fn with_limit_of_100() -> Self {
         let all = Self::start(&[("rate_limit_create_session", "100/h")]).await;
-        all.integrators[0].registers("shop.test").await;
+        all.integrators[0].register_domain("shop.test").await;
         all
     }
 
-    pub(crate) fn all_have(&self, weather: Weather) {
+    pub(crate) fn set_faults(&self, fault: NetworkFault) {
         for proxy in &self.proxies {
-            proxy.has(weather);
+            proxy.set_fault(fault);
         }
     }
 
     fn redis(&self) -> impl Iterator<Item = &Redis> {
-        self.servers.iter().map(|server| server.app.redis.as_ref().expect("one is set"))
+        self.servers.iter().map(|server| server.app.redis.as_ref().expect("a Redis"))
     }
 
-    async fn answers(&self, answers: bool) {
-        until("all have noticed", async || self.redis().all(|redis| redis.answers() == answers).then_some(())).await;
+    async fn wait_for_redis(&self, answers: bool) {
+        until("all have noticed", async || self.redis().all(|redis| redis.is_reachable() == answers).then_some(()))
+            .await;
     }
 
     /// Sends `requests` concurrent requests, in turn to all servers. Returns the number of accepted requests and the
@@ -69,9 +71,9 @@ impl Sharing {
     }
 
     /// Sends requests until the limit refuses all of them, and checks the number of accepted requests, including
-    /// earlier ones. On a busy machine Redis may reply after more than a second: it has counted the request, which is
-    /// refused as late.
-    async fn fill_to(&self, expected: usize, (mut passed, mut late): (usize, usize)) {
+    /// earlier requests. On a busy machine Redis may reply after more than a second: it has counted the request, but
+    /// the server refuses it as late.
+    async fn fill_limit(&self, expected: usize, (mut passed, mut late): (usize, usize)) {
         until("the limit is full", async || {
             let (more, slow) = self.flood(150).await;
             passed += more;
@@ -84,7 +86,7 @@ impl Sharing {
 
     /// Deletes all data in the test's part of Redis.
     async fn flush(&self) {
-        ::redis::cmd("FLUSHDB").query_async::<()>(&mut self.connection().await).await.expect("leave to do so");
+        ::redis::cmd("FLUSHDB").query_async::<()>(&mut self.connection().await).await.expect("permission");
     }
 
     /// Moves all counted requests into the future, as if the clock of Redis was set back by three hours.
@@ -97,7 +99,7 @@ impl Sharing {
                 redis.call('PEXPIRE', key, 4 * 3600000)
             end";
         let script = ::redis::Script::new(AHEAD);
-        script.prepare_invoke().invoke_async::<()>(&mut self.connection().await).await.expect("leave to do so");
+        script.prepare_invoke().invoke_async::<()>(&mut self.connection().await).await.expect("permission");
     }
 
     async fn connection(&self) -> ::redis::aio::MultiplexedConnection {
@@ -110,7 +112,7 @@ async fn create_session(integrator: &Integrator) -> Reply {
     integrator.post("/sessions", json!({ "domain": "shop.test" })).await
 }
 
-/// Creates one session, with retries while Redis is too slow.
+/// Creates a session, with retries while Redis is too slow.
 async fn create_with_retries(integrator: &Integrator) {
     until("it passes", async || match create_session(integrator).await {
         reply if is_slow(&reply) => None,
@@ -119,7 +121,7 @@ async fn create_with_retries(integrator: &Integrator) {
     .await;
 }
 
-/// Returns whether the retry delay is one second; a full window requires most of an hour.
+/// Returns true if the retry delay is one second; a full window requires most of an hour.
 fn is_slow(reply: &Reply) -> bool {
     reply.status == 429 && reply.header("retry-after") == Some("1")
 }
@@ -128,27 +130,27 @@ async fn flood(integrators: &[Integrator], requests: usize) -> (usize, usize) {
     let asked = (0..requests).map(|number| create_session(&integrators[number % integrators.len()]));
     let replies = join_all(asked).await;
     for reply in replies.iter().filter(|reply| reply.status != 201) {
-        reply.refused(429, "rate_limited");
+        reply.assert_error(429, "rate_limited");
     }
     let passed = replies.iter().filter(|reply| reply.status == 201).count();
     (passed, replies.iter().filter(|reply| is_slow(reply)).count())
 }
 
 /// Keeps every processor busy until it is dropped.
-struct Busy(Arc<AtomicBool>);
+struct BusyProcessors(Arc<AtomicBool>);
 
-impl Busy {
+impl BusyProcessors {
     fn start() -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
+        let is_stopped = Arc::new(AtomicBool::new(false));
         for _ in 0..2 * std::thread::available_parallelism().map_or(2, usize::from) {
-            let is_over = Arc::clone(&is_over);
-            std::thread::spawn(move || while !is_over.load(Ordering::Relaxed) {});
+            let is_stopped = Arc::clone(&is_stopped);
+            std::thread::spawn(move || while !is_stopped.load(Ordering::Relaxed) {});
         }
-        Self(is_over)
+        Self(is_stopped)
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyProcessors {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -157,68 +159,68 @@ impl Drop for Busy {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn three_servers_share_an_exact_limit() {
-    let all = Sharing::hundred().await;
-    all.fill_to(100, (0, 0)).await;
+    let all = SharedLimits::with_limit_of_100().await;
+    all.fill_limit(100, (0, 0)).await;
     let refused = until("Redis refuses it", async || {
         Some(create_session(&all.integrators[1]).await).filter(|reply| !is_slow(reply))
     })
     .await;
     let wait: u64 = refused.header("retry-after").expect("a wait").parse().expect("seconds");
     assert!((3000..=3600).contains(&wait), "{wait}");
-    refused.refused(429, "rate_limited");
+    refused.assert_error(429, "rate_limited");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn burst_on_a_busy_machine_obeys_the_limit() {
-    let all = Sharing::hundred().await;
-    let busy = Busy::start();
+    let all = SharedLimits::with_limit_of_100().await;
+    let busy = BusyProcessors::start();
     let (passed, late) = all.flood(300).await;
     assert!(passed <= 100, "{passed} passed");
     drop(busy);
-    all.fill_to(100, (passed, late)).await;
+    all.fill_limit(100, (passed, late)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn slow_redis_enforces_the_limit() {
-    let all = Sharing::hundred().await;
-    all.all_have(Weather::Slow(Duration::from_millis(300)));
+    let all = SharedLimits::with_limit_of_100().await;
+    all.set_faults(NetworkFault::Slow(Duration::from_millis(300)));
     let (passed, late) = all.flood(300).await;
     assert!(passed <= 100, "{passed} passed");
-    all.all_have(Weather::Fair);
-    all.fill_to(100, (passed, late)).await;
+    all.set_faults(NetworkFault::None);
+    all.fill_limit(100, (passed, late)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn redis_timeout_returns_retry_after_one_second() {
-    let all = Sharing::hundred().await;
-    all.all_have(Weather::Slow(Duration::from_millis(1100)));
+    let all = SharedLimits::with_limit_of_100().await;
+    all.set_faults(NetworkFault::Slow(Duration::from_millis(1100)));
     for integrator in &all.integrators {
         let reply = create_session(integrator).await;
         assert!(is_slow(&reply), "{reply:?}");
-        reply.refused(429, "rate_limited");
+        reply.assert_error(429, "rate_limited");
     }
-    assert!(all.redis().all(Redis::answers), "it is slow, and not away");
-    all.all_have(Weather::Fair);
+    assert!(all.redis().all(Redis::is_reachable), "it is slow, and not away");
+    all.set_faults(NetworkFault::None);
     create_with_retries(&all.integrators[0]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn servers_divide_the_quota_without_redis() {
-    let all = Sharing::hundred().await;
+    let all = SharedLimits::with_limit_of_100().await;
     for integrator in all.integrators.iter().cycle().skip(2).take(40) {
         create_with_retries(integrator).await;
     }
     // One connection hangs, the others are closed.
-    for (proxy, weather) in all.proxies.iter().zip([Weather::Cut, Weather::Silent, Weather::Cut]) {
-        proxy.has(weather);
+    for (proxy, fault) in all.proxies.iter().zip([NetworkFault::Cut, NetworkFault::Silent, NetworkFault::Cut]) {
+        proxy.set_fault(fault);
     }
     // A request detects the outage and does not fail.
     join_all(all.servers.iter().map(async |server| server.visitor().get("/health").await)).await;
-    all.answers(false).await;
+    all.wait_for_redis(false).await;
     let mut passed = 0;
     // Each server last heard from itself.
     for ((integrator, redis), heard) in all.integrators.iter().zip(all.redis()).zip([38, 39, 40]) {
@@ -230,32 +232,32 @@ async fn servers_divide_the_quota_without_redis() {
     assert!((60..=62).contains(&passed), "{passed}");
     // After the outage, the next request of each server reports the requests that it accepted; after the last server no
     // quota is left.
-    all.all_have(Weather::Fair);
-    all.answers(true).await;
+    all.set_faults(NetworkFault::None);
+    all.wait_for_redis(true).await;
     for integrator in &all.integrators {
         until("Redis decides", async || Some(create_session(integrator).await).filter(|reply| !is_slow(reply))).await;
     }
-    all.fill_to(0, (0, 0)).await;
+    all.fill_limit(0, (0, 0)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn limits_are_shared_after_redis_recovers() {
-    let all = Sharing::hundred().await;
-    all.all_have(Weather::Cut);
-    all.answers(false).await;
+    let all = SharedLimits::with_limit_of_100().await;
+    all.set_faults(NetworkFault::Cut);
+    all.wait_for_redis(false).await;
     for integrator in &all.integrators {
         create_with_retries(integrator).await;
     }
-    all.all_have(Weather::Fair);
-    all.answers(true).await;
-    all.fill_to(97, (0, 0)).await;
+    all.set_faults(NetworkFault::None);
+    all.wait_for_redis(true).await;
+    all.fill_limit(97, (0, 0)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn local_counts_apply_after_redis_loses_its_data() {
-    let all = Sharing::hundred().await;
+    let all = SharedLimits::with_limit_of_100().await;
     let first = &all.integrators[..1];
     for _ in 0..60 {
         create_with_retries(&first[0]).await;
@@ -274,8 +276,8 @@ async fn local_counts_apply_after_redis_loses_its_data() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
 async fn redis_clock_set_back_delays_at_most_one_window() {
-    let all = Sharing::hundred().await;
-    all.fill_to(100, (0, 0)).await;
+    let all = SharedLimits::with_limit_of_100().await;
+    all.fill_limit(100, (0, 0)).await;
     all.set_redis_clock_back().await;
     // A server that accepted fewer requests than the limit asks Redis.
     let refused = until("Redis decides", async || {

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::harness::{Integrator, Program, Running, http};
+use crate::harness::{Integrator, Program, RunningProgram, http};
 
-async fn serve(folder: &Path, before: &str) -> Running {
+async fn serve(folder: &Path, before: &str) -> RunningProgram {
     let (folder, before) = (folder.to_owned(), before.to_owned());
-    tokio::task::spawn_blocking(move || Program::serves_after(&folder, &before)).await.expect("no panic")
+    tokio::task::spawn_blocking(move || Program::serve_after(&folder, &before)).await.expect("no panic")
 }
 
-async fn is_healthy(server: &Running) -> bool {
+async fn is_healthy(server: &RunningProgram) -> bool {
     let visitor = Integrator { http: http(), api: format!("http://{}", server.address("listen")), key: None };
     visitor.get("/health").await.with(200)["status"] == json!("ok")
 }
 
-async fn wait_for_exit(mut server: Running) -> (Option<i32>, String) {
-    let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+async fn wait_for_exit(mut server: RunningProgram) -> (Option<i32>, String) {
+    let (status, log) = tokio::task::spawn_blocking(move || server.wait_for_exit()).await.expect("no panic");
     (status.code(), log)
 }
 

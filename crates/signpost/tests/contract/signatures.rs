@@ -137,13 +137,13 @@ async fn malformed_values_name_the_expected_format() {
     let good = hex(&signed("message"));
     for signature in malformed(&good) {
         let reply = verify(&integrator, &public_key(true), &signature, "message").await;
-        let details = reply.refused(400, "invalid_signature");
+        let details = reply.assert_error(400, "invalid_signature");
         assert_eq!(details["public_key"], public_key(true));
         assert!(text(&details, "expected_format").contains("DER-encoded ECDSA signature"), "{details}");
     }
     for key in no_keys() {
         let reply = verify(&integrator, &key, &good, "message").await;
-        assert!(text(&reply.refused(400, "invalid_public_key"), "expected_format").contains("33"));
+        assert!(text(&reply.assert_error(400, "invalid_public_key"), "expected_format").contains("33"));
         assert!(reply.text.len() < 1000, "{}", reply.text);
     }
 }
@@ -159,41 +159,41 @@ async fn authenticate_accepts_every_encoding() {
         (public_key(false), false, false),
         (public_key(false).to_uppercase(), true, true),
     ] {
-        let session = integrator.opens("shop.test").await;
-        let mut answer = service.phone().answers(&session);
+        let session = integrator.create_session("shop.test").await;
+        let mut answer = service.phone().answer(&session);
         let signature = signed(text(&answer, "challenge"));
         let signature = hex(&if high { other_s(&signature) } else { signature });
         answer["public_key"] = json!(key);
         answer["signature"] = json!(if upper { signature.to_uppercase() } else { signature });
-        let seen = integrator.hands_in(&session, &answer).await.with(200);
+        let seen = integrator.authenticate(&session, &answer).await.with(200);
         assert_eq!(seen["user"]["public_key"], key);
-        assert_eq!(integrator.sees(&session).await.with(200), seen);
+        assert_eq!(integrator.get_session(&session).await.with(200), seen);
     }
-    let told: Vec<Value> = service.outbox().await.into_iter().map(|queued| queued.body["data"].clone()).collect();
-    assert_eq!(told.len(), 5);
-    assert!(told.iter().any(|data| data["public_key"] == public_key(false).to_uppercase()));
+    let response: Vec<Value> = service.outbox().await.into_iter().map(|queued| queued.body["data"].clone()).collect();
+    assert_eq!(response.len(), 5);
+    assert!(response.iter().any(|data| data["public_key"] == public_key(false).to_uppercase()));
 }
 
 #[tokio::test]
 async fn authenticate_rejects_malformed_and_wrong_values() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
-    let answer = service.phone().answers(&session);
+    let session = integrator.create_session("shop.test").await;
+    let answer = service.phone().answer(&session);
     let changed = |member: &str, value: &str| {
         let mut answer = answer.clone();
         answer[member] = json!(value);
         answer
     };
     for signature in malformed(text(&answer, "signature")) {
-        let reply = integrator.hands_in(&session, &changed("signature", &signature)).await;
-        reply.refused(406, "invalid_signature");
+        let reply = integrator.authenticate(&session, &changed("signature", &signature)).await;
+        reply.assert_error(406, "invalid_signature");
     }
     let other =
         HEXLOWER.encode(SigningKey::from_slice(&[8; 32]).unwrap().verifying_key().to_sec1_point(true).as_bytes());
     for key in no_keys().into_iter().chain([other]) {
-        let reply = integrator.hands_in(&session, &changed("public_key", &key)).await;
-        reply.refused(406, "invalid_signature");
+        let reply = integrator.authenticate(&session, &changed("public_key", &key)).await;
+        reply.assert_error(406, "invalid_signature");
     }
-    integrator.hands_in(&session, &answer).await.with(200);
+    integrator.authenticate(&session, &answer).await.with(200);
 }

@@ -9,10 +9,10 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use signpost_login::domains::{Domain, own};
+use signpost_login::domains::{Domain, system_domain};
 use signpost_openid::OpenidService;
 use signpost_openid::jose::{PublicJwk, SigningAlgorithm, generate_pkcs8};
-use signpost_openid::signing_keys::making::{Beginning, WantedKey, make_key, rotate_due_keys};
+use signpost_openid::signing_keys::creation::{Activation, NewSigningKey, create_key, rotate_due_keys};
 use signpost_openid::signing_keys::sql;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{self, Actor};
@@ -25,13 +25,15 @@ const KEY: &str = "0303030303030303030303030303030303030303030303030303030303030
 const OTHER: &str = "0404040404040404040404040404040404040404040404040404040404040404";
 
 /// Returns the server's system domain, an issuer that always exists.
-async fn own_domain(service: &Service) -> Domain {
+async fn find_system_domain(service: &Service) -> Domain {
     let app = &service.app;
-    own::find_or_make(&app.store, None, &app.public_address, app.clock.now()).await.expect("its own domain")
+    system_domain::find_or_register(&app.store, None, &app.public_address, app.clock.now())
+        .await
+        .expect("the system domain")
 }
 
 async fn jwks(service: &Service) -> Vec<Value> {
-    let path = format!("/{}/jwks", own_domain(service).await.id);
+    let path = format!("/{}/jwks", find_system_domain(service).await.id);
     let reply = service.visitor().get(&path).await.with(200);
     reply["keys"].as_array().expect("keys").clone()
 }
@@ -60,7 +62,7 @@ fn kid(token: &str) -> String {
     text(&header, "kid").to_owned()
 }
 
-/// Returns whether a relying party with these keys accepts a token.
+/// Returns true if a relying party with these keys accepts a token.
 fn verifies(keys: &[Value], token: &str) -> bool {
     let (signed, signature) = token.rsplit_once('.').expect("a token");
     let Some(found) = keys.iter().find(|key| key["kid"] == kid(token)) else { return false };
@@ -72,12 +74,12 @@ fn verifies(keys: &[Value], token: &str) -> bool {
     key.verifies(signed.as_bytes(), &BASE64URL_NOPAD.decode(signature.as_bytes()).expect("base64"))
 }
 
-async fn rotate(service: &Service, algorithm: SigningAlgorithm, beginning: Beginning) -> String {
-    let wanted = WantedKey { environment: Environment::Live, algorithm, beginning, pkcs8: None };
+async fn rotate(service: &Service, algorithm: SigningAlgorithm, activation: Activation) -> String {
+    let wanted = NewSigningKey { environment: Environment::Live, algorithm, activation, pkcs8: None };
     let app = &service.app;
     let there = sql::list_all(&app.store).await.expect("a database");
-    let made = make_key(&app.store, &app.login.seal, wanted, &there, &Actor::Operator, app.clock.now()).await;
-    made.expect("a key").expect("no other one").kid
+    let made = create_key(&app.store, &app.login.seal, wanted, &there, &Actor::Operator, app.clock.now()).await;
+    made.expect("a key").expect("a signing key").kid
 }
 
 #[tokio::test]
@@ -92,14 +94,14 @@ async fn two_servers_create_one_first_key_per_algorithm() {
     let keys = jwks(&service).await;
     let [rsa, ec] = ["RS256", "ES256"].map(|algorithm| kids(&keys, algorithm));
     assert_eq!((keys.len(), rsa.len(), ec.len()), (2, 1, 1));
-    assert_eq!(keys[0]["alg"], "RS256", "relying parties that take the first take the usual one");
+    assert_eq!(keys[0]["alg"], "RS256", "relying parties may use the first key");
     for token in &tokens {
         assert!(verifies(&keys, token));
         for server in &servers {
             let claims = server.verify_own_token(Environment::Live, token).await.expect("a database");
             assert_eq!(claims, Some(json!({ "sub": "usr_1" })));
             let elsewhere = server.verify_own_token(Environment::Sandbox, token).await.expect("a database");
-            assert_eq!(elsewhere, None, "the sandbox has keys of its own");
+            assert_eq!(elsewhere, None, "the sandbox has separate keys");
         }
     }
     let made = audit::sql::list(&service.app.store, None, Timestamp::UNIX_EPOCH, "", "signing_key.created", 100).await;
@@ -133,19 +135,19 @@ async fn rotation_invalidates_no_token() {
     let service = Service::start().await;
     let (openid, algorithm) = (&service.app.openid, SigningAlgorithm::Es256);
     let before = sign(openid, algorithm).await;
-    let next = rotate(&service, algorithm, Beginning::Announced).await;
-    service.passes(SignedDuration::from_secs(5));
+    let next = rotate(&service, algorithm, Activation::Announced).await;
+    service.advance_clock(SignedDuration::from_secs(5));
     let keys = jwks(&service).await;
-    assert_eq!(kids(&keys, "ES256"), [kid(&before), next.clone()], "the next one is announced");
-    service.passes(DAY - HOUR);
+    assert_eq!(kids(&keys, "ES256"), [kid(&before), next.clone()], "the next key is announced");
+    service.advance_clock(DAY - HOUR);
     assert_eq!(kid(&sign(openid, algorithm).await), kid(&before));
-    service.passes(HOUR);
+    service.advance_clock(HOUR);
     let after = sign(openid, algorithm).await;
     assert_eq!(kid(&after), next);
-    service.passes(DAY * 2 - HOUR);
+    service.advance_clock(DAY * 2 - HOUR);
     let keys = jwks(&service).await;
     assert!(verifies(&keys, &before) && verifies(&keys, &after));
-    service.passes(HOUR);
+    service.advance_clock(HOUR);
     let keys = jwks(&service).await;
     assert!(!verifies(&keys, &before) && verifies(&keys, &after));
     let own =
@@ -160,13 +162,13 @@ async fn next_key_is_published_before_it_signs() {
     let algorithm = SigningAlgorithm::Es256;
     let old = kid(&sign(&one, algorithm).await);
     assert_eq!(kid(&sign(&other, algorithm).await), old);
-    let soon = rotate(&service, algorithm, Beginning::Soon).await;
-    service.passes(SignedDuration::from_secs(9));
+    let soon = rotate(&service, algorithm, Activation::Soon).await;
+    service.advance_clock(SignedDuration::from_secs(9));
     for server in [&one, &other] {
         assert_eq!(kid(&sign(server, algorithm).await), old);
         assert_eq!(kids(&key_set(server).await, "ES256"), [old.clone(), soon.clone()]);
     }
-    service.passes(SignedDuration::from_secs(1));
+    service.advance_clock(SignedDuration::from_secs(1));
     for server in [&one, &other] {
         assert_eq!(kid(&sign(server, algorithm).await), soon);
     }
@@ -177,9 +179,9 @@ async fn tokens_of_a_compromised_key_are_invalid() {
     let service = Service::start().await;
     let (openid, algorithm) = (&service.app.openid, SigningAlgorithm::Es256);
     let (before, other) = (sign(openid, algorithm).await, sign(openid, SigningAlgorithm::Rs256).await);
-    rotate(&service, algorithm, Beginning::Announced).await;
-    let new = rotate(&service, algorithm, Beginning::Compromised).await;
-    service.passes(SignedDuration::from_secs(5));
+    rotate(&service, algorithm, Activation::Announced).await;
+    let new = rotate(&service, algorithm, Activation::Compromised).await;
+    service.advance_clock(SignedDuration::from_secs(5));
     let keys = jwks(&service).await;
     assert_eq!(kids(&keys, "ES256"), [&*new]);
     assert!(!verifies(&keys, &before) && verifies(&keys, &other), "keys of the other algorithm stay");
@@ -193,25 +195,25 @@ async fn servers_create_the_next_key_once() {
     let (app, algorithm) = (&service.app, SigningAlgorithm::Es256);
     let keep = async || rotate_due_keys(&app.store, &app.login.seal, app.clock.now()).await.expect("a database");
     let first = kid(&sign(&app.openid, algorithm).await);
-    service.passes(DAY * 89 - HOUR);
+    service.advance_clock(DAY * 89 - HOUR);
     assert_eq!(keep().await, 0);
-    service.passes(HOUR);
+    service.advance_clock(HOUR);
     // A server's job may have created it already.
     assert!(join_all([keep(), keep(), keep()]).await.into_iter().sum::<usize>() <= 1);
     assert_eq!(keep().await, 0);
     let rows = async || sql::list(&app.store, Environment::Live).await.expect("a database");
     assert_eq!(rows().await.iter().map(|row| row.number).collect::<Vec<_>>(), [1, 2]);
-    service.passes(DAY * 3 - HOUR);
+    service.advance_clock(DAY * 3 - HOUR);
     keep().await;
     assert!(rows().await.iter().all(|row| !row.private_key.is_erased()));
-    service.passes(HOUR);
+    service.advance_clock(HOUR);
     keep().await;
     let erased: Vec<_> = rows().await.iter().map(|row| (row.kid == first, row.private_key.is_erased())).collect();
     assert_eq!(erased, [(true, true), (false, false)]);
-    service.passes(SignedDuration::from_secs(5));
-    assert_ne!(kid(&sign(&app.openid, algorithm).await), first, "the ring is read without what was erased");
+    service.advance_clock(SignedDuration::from_secs(5));
+    assert_ne!(kid(&sign(&app.openid, algorithm).await), first, "the key ring excludes erased keys");
     // The third key became due in between.
-    service.passes(DAY * 90);
+    service.advance_clock(DAY * 90);
     keep().await;
     let numbers: Vec<_> = rows().await.iter().map(|row| row.number).collect();
     assert_eq!(numbers, [2, 3]);
@@ -228,8 +230,8 @@ async fn slow_clock_signs_with_a_published_key() {
     slow();
     assert_eq!(kid(&sign(openid, algorithm).await), first);
     right();
-    let next = rotate(&service, algorithm, Beginning::Soon).await;
-    service.passes(SignedDuration::from_secs(10));
+    let next = rotate(&service, algorithm, Activation::Soon).await;
+    service.advance_clock(SignedDuration::from_secs(10));
     assert_eq!(kid(&sign(openid, algorithm).await), next);
     slow();
     let late = sign(openid, algorithm).await;
@@ -296,8 +298,8 @@ fn operator_lists_rotates_and_imports_keys() {
     let list = |arguments: &[&str]| run(&[&["list", "--json"], arguments].concat()).json()["signing_keys"].clone();
     assert_eq!(list(&[]), json!([]));
     let first = run(&["rotate", "--json"]).json();
-    let said = ["environment", "algorithm", "state"].map(|member| text(&first, member).to_owned());
-    assert_eq!(said, ["live", "RS256", "signing"], "the first key has nobody to announce it to");
+    let message = ["environment", "algorithm", "state"].map(|member| text(&first, member).to_owned());
+    assert_eq!(message, ["live", "RS256", "signing"], "the first key needs no announcement");
     let pem = write_pem(folder.path(), "own.pem", SigningAlgorithm::Rs256);
     let second = run(&["rotate", "--pem", &pem, "--json"]).json();
     assert_eq!(second["state"], "next");
@@ -305,16 +307,16 @@ fn operator_lists_rotates_and_imports_keys() {
     let [created, active] = [created, active].map(|text| text.parse::<Timestamp>().expect("a time"));
     assert_eq!(active.duration_since(created), DAY);
     let third = run(&["rotate", "--now", "--json"]).json();
-    let told = run(&["rotate", "--sandbox", "--alg", "es256"]).out;
-    assert!(told.contains("ES256, sandbox) signs now"), "{told}");
+    let response = run(&["rotate", "--sandbox", "--alg", "es256"]).out;
+    assert!(response.contains("ES256, sandbox) signs now"), "{response}");
     let live = list(&["--live"]);
     let listed: Vec<_> = live.as_array().expect("a list").iter().map(|key| key["kid"].clone()).collect();
     assert_eq!(listed, [&first, &second, &third].map(|key| key["kid"].clone()));
     assert_eq!(list(&["--sandbox"]).as_array().map(Vec::len), Some(1));
     let table = run(&["list"]).out;
     assert!(table.starts_with("ID") && table.lines().count() == 5, "{table}");
-    let told = run(&["rotate", "--compromised"]).out;
-    assert!(told.contains("signs now; the keys before it were deleted"), "{told}");
+    let response = run(&["rotate", "--compromised"]).out;
+    assert!(response.contains("signs now; the keys before it were deleted"), "{response}");
     assert_eq!(list(&["--live"]).as_array().map(Vec::len), Some(1));
 }
 
@@ -328,13 +330,13 @@ fn invalid_key_error_has_a_remedy() {
     let missing = folder.path().join("missing.pem").display().to_string();
     let other = folder.path().join("other.pem").display().to_string();
     fs::write(&other, "-----BEGIN RSA PRIVATE KEY-----\nAAEC\n-----END RSA PRIVATE KEY-----\n").expect("a file");
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["--pem", &missing][..], "missing.pem"),
         (&["--pem", &other], "openssl pkcs8 -topk8"),
         (&["--pem", &ec], "no RSA key for RS256"),
     ] {
         let error = rotate(arguments);
-        assert!(error.failed(1).contains(told), "{}", error.err);
+        assert!(error.failed(1).contains(expected), "{}", error.err);
     }
     let used = ["--pem", &ec, "--alg", "ES256"];
     assert_eq!(rotate(&used).code, Some(0));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::harness::{Integrator, Program, Proxy, Weather, authority, database, http};
+use crate::harness::{Integrator, NetworkFault, Program, Proxy, authority, database, http};
 
 /// A database server that refuses every connection with an error.
 struct RefusingServer {
@@ -59,7 +59,7 @@ fn closed_port() -> (TcpSocket, String) {
 async fn server_waits_only_for_a_starting_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = RefusingServer::start(&["57P03", "57P03", "57P03", "28P01"]).await;
-    let ended = serve(folder.path(), &server.url, "1h").runs().await;
+    let ended = serve(folder.path(), &server.url, "1h").run_async().await;
     assert_eq!((ended.code, server.connections()), (Some(1), 4), "{ended:?}");
     assert_eq!(ended.err.matches("waiting for the database").count(), 1, "{}", ended.err);
     let last = ended.err.trim_end().lines().last().expect("a line");
@@ -71,7 +71,7 @@ async fn permanent_errors_exit_immediately() {
     let folder = tempfile::tempdir().expect("a folder");
     for states in [&["28P01"], &["3D000"], &["28000"]] {
         let server = RefusingServer::start(states).await;
-        let ended = serve(folder.path(), &server.url, "1h").runs().await;
+        let ended = serve(folder.path(), &server.url, "1h").run_async().await;
         assert!(ended.failed(1).contains(states[0]), "{ended:?}");
         assert_eq!(server.connections(), 1);
     }
@@ -81,13 +81,13 @@ async fn permanent_errors_exit_immediately() {
 async fn startup_timeout_ends_the_wait() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_reserved, url) = closed_port();
-    let line = serve(folder.path(), &url, "0").runs().await;
+    let line = serve(folder.path(), &url, "0").run_async().await;
     assert!(line.failed(1).contains("it is not ready"), "{line:?}");
-    let ended = serve(folder.path(), &url, "1s").runs().await;
+    let ended = serve(folder.path(), &url, "1s").run_async().await;
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let last = ended.err.trim_end().lines().last().expect("a line");
     assert!(last.starts_with("signpost: waited 1s for the database: cannot connect"), "{last}");
-    let line = serve(folder.path(), &url, "2h").runs().await;
+    let line = serve(folder.path(), &url, "2h").run_async().await;
     assert!(line.failed(2).starts_with("wait_for_database (command line): '2h' is not allowed"), "{line:?}");
 }
 
@@ -95,7 +95,7 @@ async fn startup_timeout_ends_the_wait() {
 async fn waiting_server_is_healthy_and_not_ready() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_reserved, url) = closed_port();
-    let mut server = serve(folder.path(), &url, "1h").logs();
+    let mut server = serve(folder.path(), &url, "1h").follow_log();
     let line = server.text_line().await;
     let (_, listen) = line.split_once("listen=").unwrap_or_else(|| panic!("no address in {line}"));
     assert!(line.contains("waiting for the database") && line.contains("wait=\"1h\""), "{line}");
@@ -103,8 +103,8 @@ async fn waiting_server_is_healthy_and_not_ready() {
     let visitor = Integrator { http: http(), api: format!("http://{listen}"), key: None };
     assert_eq!(visitor.get("/health").await.with(200)["status"], "ok");
     assert_eq!(visitor.get("/health/ready").await.with(503)["status"], "unavailable");
-    visitor.get("/sandbox/v1/sessions").await.refused(503, "unavailable");
-    let (status, rest) = server.interrupted().await;
+    visitor.get("/sandbox/v1/sessions").await.assert_error(503, "unavailable");
+    let (status, rest) = server.interrupt().await;
     assert_eq!(status.code(), Some(0));
     assert!(rest.iter().any(|line| line.contains("server stopped")), "{rest:?}");
 }
@@ -113,11 +113,11 @@ async fn waiting_server_is_healthy_and_not_ready() {
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
 async fn server_starts_once_its_database_is_ready() {
     let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
-    let proxy = Proxy::before(&authority(&url)).await;
-    proxy.has(Weather::Cut);
-    let mut server = serve(folder.path(), &proxy.instead_of(&url), "1h").logs();
+    let proxy = Proxy::start(&authority(&url)).await;
+    proxy.set_fault(NetworkFault::Cut);
+    let mut server = serve(folder.path(), &proxy.replace_authority(&url), "1h").follow_log();
     while !server.text_line().await.contains("waiting for the database") {}
-    proxy.has(Weather::Fair);
+    proxy.set_fault(NetworkFault::None);
     let mut is_ready = false;
     let started = loop {
         let line = server.text_line().await;
@@ -131,7 +131,7 @@ async fn server_starts_once_its_database_is_ready() {
     let listen = listen.split_whitespace().next().expect("an address");
     let visitor = Integrator { http: http(), api: format!("http://{listen}"), key: None };
     assert_eq!(visitor.get("/health/ready").await.with(200)["status"], "ok");
-    assert_eq!(server.interrupted().await.0.code(), Some(0));
+    assert_eq!(server.interrupt().await.0.code(), Some(0));
 }
 
 /// Returns the lines of a section of the systemd unit.

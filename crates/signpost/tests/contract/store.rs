@@ -1,7 +1,7 @@
 //! The database: writes are atomic, with concurrent writers too.
 
 use signpost::server::schema::SCHEMA;
-use signpost_store::{Newer, Step, Store, Unavailable, Value, WriteOutcome, must, step};
+use signpost_store::{DatabaseTooNew, Statement, Store, Unavailable, Value, WriteOutcome};
 use std::path::Path;
 
 use crate::harness::{database, until};
@@ -14,7 +14,7 @@ const DELETE: &str = "DELETE FROM numbers WHERE n = $1";
 
 async fn numbers(url: &str) -> Store {
     let store = Store::open(url, &SCHEMA).expect("a database");
-    assert!(store.write([step(TABLE, Vec::new())]).await.expect("a table").is_committed());
+    assert!(store.write([Statement::new(TABLE, Vec::new())]).await.expect("a table").is_committed());
     store
 }
 
@@ -30,12 +30,12 @@ async fn place(folder: &Path) -> String {
     }
 }
 
-fn insert(n: i64) -> Step {
-    step(INSERT, vec![n.into()])
+fn insert(n: i64) -> Statement {
+    Statement::new(INSERT, vec![n.into()])
 }
 
-fn remove(n: i64) -> Step {
-    must(DELETE, vec![n.into()])
+fn remove(n: i64) -> Statement {
+    Statement::expect_row(DELETE, vec![n.into()])
 }
 
 async fn all(store: &Store) -> Vec<i64> {
@@ -55,17 +55,17 @@ async fn writes_are_atomic() {
         assert_eq!(
             rows.iter().map(|row| row.int(0).expect("a number")).collect::<Vec<_>>(),
             [3],
-            "the last step's rows"
+            "the last statement's rows"
         );
         assert!(store.write([insert(4), insert(5), insert(4)]).await.is_err());
-        for (steps, position) in [
+        for (statements, position) in [
             (vec![remove(9)], 0),
             (vec![remove(9), insert(4)], 0),
             (vec![insert(4), remove(9), insert(5)], 1),
             (vec![insert(4), insert(5), remove(9)], 2),
             (vec![insert(4), remove(4), remove(4)], 2),
         ] {
-            assert_eq!(store.write(steps).await.expect("a database"), WriteOutcome::Refused(position));
+            assert_eq!(store.write(statements).await.expect("a database"), WriteOutcome::Refused(position));
         }
         assert_eq!(all(&store).await, [1, 2, 3], "{url}");
         assert!(store.write([remove(1), insert(1), remove(2)]).await.expect("a database").is_committed());
@@ -83,7 +83,7 @@ async fn failed_write_does_not_affect_its_batch() {
         let written = join_all((0..600).map(|n| {
             let store = store.clone();
             async move {
-                let steps = match n % 6 {
+                let statements = match n % 6 {
                     0 => vec![insert(n), insert(-1)],
                     1 => vec![insert(n), remove(-9)],
                     2 => vec![insert(-1)],
@@ -91,7 +91,7 @@ async fn failed_write_does_not_affect_its_batch() {
                     4 => vec![insert(n)],
                     _ => vec![insert(n), insert(n + 10_000)],
                 };
-                (n % 6, store.write(steps).await)
+                (n % 6, store.write(statements).await)
             }
         }));
         for (kind, written) in written.await {
@@ -109,14 +109,16 @@ async fn failed_write_does_not_affect_its_batch() {
 }
 
 #[tokio::test]
-async fn batched_steps_end_like_single_steps() {
+async fn batched_statements_end_like_single_ones() {
     const INSERT_MANY: &str = "INSERT INTO numbers (n) SELECT n FROM unnest($1::BIGINT[]) AS new (n) RETURNING n";
     const DELETE_MANY: &str = "DELETE FROM numbers WHERE n = ANY ($1::BIGINT[]) RETURNING n";
     let folder = tempfile::tempdir().expect("a folder");
     for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
         assert!(store.write((0..300).map(insert).collect::<Vec<_>>()).await.expect("a database").is_committed());
-        let write_all = |steps: Vec<Vec<Step>>| join_all(steps.into_iter().map(|steps| store.write(steps)));
+        let write_all = |statements: Vec<Vec<Statement>>| {
+            join_all(statements.into_iter().map(|statements| store.write(statements)))
+        };
         // Some rows exist, some do not, and some are requested twice.
         let removed = (200..400).map(|n| if n % 10 == 0 { 200 } else { n });
         let removed: Vec<i64> = removed.collect();
@@ -153,7 +155,7 @@ async fn two_programs_increment_one_counter() {
     let two = Store::open(&url, &SCHEMA).expect("a database");
     let adding = (0..400).map(|number| {
         let store = if number % 2 == 0 { one.clone() } else { two.clone() };
-        tokio::spawn(async move { store.write([must(ADD, Vec::new())]).await })
+        tokio::spawn(async move { store.write([Statement::expect_row(ADD, Vec::new())]).await })
     });
     for written in join_all(adding).await {
         assert!(written.expect("no panic").expect("a database").is_committed());
@@ -201,13 +203,13 @@ async fn newer_database_is_refused_and_unchanged() {
     Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
     by_hand.execute("INSERT INTO required_migrations (version) VALUES (4711)", []).expect("the table");
     by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
-    by_hand.close().expect("a close");
+    by_hand.close().expect("closed");
     let bytes = || std::fs::read(folder.path().join("store.sqlite")).expect("a file");
     let before = bytes();
     let error = Store::open(&file(folder.path()), &SCHEMA).expect_err("it is newer");
-    assert_eq!(error.downcast_ref::<Newer>().map(|newer| newer.needed), Some(4711));
-    let told = format!("{error:#}");
-    assert!(told.contains("newer") && told.contains("4711") && told.contains("update"), "{told}");
+    assert_eq!(error.downcast_ref::<DatabaseTooNew>().map(|newer| newer.needed), Some(4711));
+    let response = format!("{error:#}");
+    assert!(response.contains("newer") && response.contains("4711") && response.contains("update"), "{response}");
     assert!(bytes() == before, "the file was changed");
 }
 
@@ -217,7 +219,7 @@ fn invalid_database_is_refused_and_unchanged() {
     let path = folder.path().join("store.sqlite");
     let letter = "Dear Sir or Madam, this is a letter and no database. ".repeat(100);
     std::fs::write(&path, &letter).expect("a file");
-    let error = Store::open(&file(folder.path()), &SCHEMA).expect_err("it is a letter");
+    let error = Store::open(&file(folder.path()), &SCHEMA).expect_err("an invalid version");
     assert!(format!("{error:#}").contains("not a database"), "{error:#}");
     assert_eq!(std::fs::read_to_string(&path).expect("a file"), letter);
     let error = Store::open("mysql://localhost/signpost", &SCHEMA).expect_err("unknown");
@@ -235,11 +237,11 @@ async fn open_waits_for_a_database_in_creation() {
     maker.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half_made (n)").expect("a lock");
     let (says, hears) = std::sync::mpsc::channel();
     let opening = std::thread::spawn(move || {
-        says.send(std::fs::read_link("/proc/thread-self").expect("a thread")).expect("somebody hears");
+        says.send(std::fs::read_link("/proc/thread-self").expect("a thread")).expect("a receiver");
         Store::open(&url, &SCHEMA).map(drop).map_err(|error| format!("{error:#}"))
     });
     let thread = Path::new("/proc").join(hears.recv().expect("a thread"));
-    // A program without a wait has failed by now; a waiting one has the file open and sleeps.
+    // A program without a wait has failed by now; a waiting program has the file open and sleeps.
     until("it waits", async || {
         let files = std::fs::read_dir(thread.join("fd")).into_iter().flatten().flatten();
         let opened = files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|path| path == database)).count();

@@ -3,10 +3,12 @@
 use serde_json::json;
 use signpost_login::ids::SessionId;
 use signpost_platform::accounts::Environment;
-use signpost_store::{Value, step};
+use signpost_store::{Statement, Value};
 
 use crate::harness::{Service, text};
-use crate::page_flow::{SECRET, browser, completes, hosts, opens, scans, visits};
+use crate::page_flow::{
+    SECRET, browser, complete_session, create_session, register_hosted_domain, scan_and_answer, visit_page,
+};
 
 #[tokio::test]
 async fn session_with_invalid_columns_is_an_error() {
@@ -43,10 +45,18 @@ async fn session_with_invalid_columns_is_an_error() {
         let session = integrator.post("/sessions", &body).await.with(201);
         let id = text(&session, "id");
         let sql = format!("UPDATE sessions SET {change} WHERE id = $1").leak();
-        assert!(service.app.store.write([step(sql, vec![Value::from(id)])]).await.expect("a database").is_committed());
-        integrator.sees(&session).await.refused(500, "internal_error");
-        let answer = service.phone().answers_with(&session, session["confirm_code"].as_str());
-        integrator.hands_in(&session, &answer).await.refused(500, "internal_error");
+        assert!(
+            service
+                .app
+                .store
+                .write([Statement::new(sql, vec![Value::from(id)])])
+                .await
+                .expect("a database")
+                .is_committed()
+        );
+        integrator.get_session(&session).await.assert_error(500, "internal_error");
+        let answer = service.phone().answer_with(&session, session["confirm_code"].as_str());
+        integrator.authenticate(&session, &answer).await.assert_error(500, "internal_error");
         assert!(service.outbox().await.is_empty(), "{change}");
     }
 }
@@ -56,7 +66,7 @@ async fn page_with_conflicting_columns_is_an_error() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let live = service.integrator_of("acme", Environment::Live).await;
-    hosts(&live, "shop.test").await;
+    register_hosted_domain(&live, "shop.test").await;
     let no_page = "page_until = NULL, page_terms = NULL, page_cookie = NULL, page_code = NULL";
     for (change, named) in [
         ("flow = 'cross_device'", "flow and page_until"),
@@ -69,19 +79,19 @@ async fn page_with_conflicting_columns_is_an_error() {
         ("page_cookie = ''", "page_cookie"),
         (&*format!("completion = '{}'", "0".repeat(64)), "flow and completion"),
     ] {
-        let session = opens(&live, json!({ "mode": "register" })).await;
-        let page = visits(&service, &session, &browser(1)).await;
-        scans(&live, &service.phone(), &page).await.with(200);
+        let session = create_session(&live, json!({ "mode": "register" })).await;
+        let page = visit_page(&service, &session, &browser(1)).await;
+        scan_and_answer(&live, &service.phone(), &page).await.with(200);
         let id = text(&session, "id");
         let change = format!("UPDATE sessions SET {change} WHERE id = $1").leak();
-        let changed = service.app.store.write([step(change, vec![Value::from(id)])]).await;
+        let changed = service.app.store.write([Statement::new(change, vec![Value::from(id)])]).await;
         assert!(changed.expect("a database").is_committed());
         let id = SessionId::parse(id).expect("an id");
         let read = service.app.login.sessions.find(Environment::Live, &id).await;
         let error = format!("{:#}", read.expect_err(change));
         assert!(error.contains(named), "{change}: {error}");
-        live.sees(&session).await.refused(500, "internal_error");
-        completes(&live, &session, "guess", Some(SECRET)).await.refused(500, "internal_error");
+        live.get_session(&session).await.assert_error(500, "internal_error");
+        complete_session(&live, &session, "guess", Some(SECRET)).await.assert_error(500, "internal_error");
         assert!(service.outbox().await.is_empty(), "{change}");
     }
 }

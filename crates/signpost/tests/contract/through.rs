@@ -1,5 +1,5 @@
-//! docs/handlers.md, The `through` rendering: a code with `v=2` has one valid answer text, which names the host that
-//! receives the answer and the number.
+//! docs/handlers.md, The `through` rendering: a code with `v=2` has a single valid answer text, which names the host
+//! that receives the answer and the number.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use signpost_auth::{Challenge, QrData, Signing, Wallet, WebhookSecret};
 use signpost_login::domains;
 use signpost_login::sessions::{self, AnswerRefusal, ConfirmCode, NewSession, Session, SessionOptions};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 
 use crate::harness::{Integrator, Phone, Reply, Service, scan, send, text};
 
@@ -44,7 +44,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
         handler: domains::HandlerKind::Direct,
     };
     let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
-    let domain = domains::register(&new, account, Reach::Public, now, random).expect("a domain").domain;
+    let domain = domains::register(&new, account, EgressPolicy::Public, now, random).expect("a domain").domain;
     let is_hosted = code.signing() != Signing::Sentence;
     let new = NewSession {
         mode: code.challenge().mode,
@@ -58,7 +58,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
     };
     let random = sessions::SessionEntropy { id: [3; 16], nonce: code.challenge().nonce.0 };
     let issued_at = Timestamp::from_second(code.challenge().issued_at).expect("a time");
-    let ttl = u64::try_from(code.expires_at() - code.challenge().issued_at).expect("a time to come");
+    let ttl = u64::try_from(code.expires_at() - code.challenge().issued_at).expect("a future time");
     Session::open(&domain, new, Duration::from_secs(ttl), issued_at, random)
 }
 
@@ -93,7 +93,7 @@ fn test_vectors_have_the_expected_outcome() {
 
 async fn hosted(service: &Service, environment: Environment) -> Integrator {
     let integrator = service.integrator_of("acme", environment).await;
-    let domain = integrator.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
+    let domain = integrator.register_domain_at("shop.test", "http://127.0.0.1:1/hook").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     integrator.patch(&path, &json!({ "handler": "hosted" })).await.with(200);
     integrator
@@ -105,9 +105,9 @@ async fn create_session(integrator: &Integrator, mode: &str) -> Value {
 
 /// Posts to the code's webhook URL like a wallet, without an API key.
 async fn post_answer(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
-    let told = scan(session).webhook().clone();
+    let response = scan(session).webhook().clone();
     // The test's server does not listen at its public URL.
-    let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
+    let url = reqwest::Url::parse(&integrator.api).expect("an address").join(response.path()).expect("an address");
     send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
 }
 
@@ -115,7 +115,7 @@ async fn post_answer(integrator: &Integrator, session: &Value, answer: &Value) -
 fn relayed(phone: &Phone, session: &Value) -> Value {
     let number = text(session, "confirm_code");
     let sentence = Challenge::parse(text(session, "challenge")).expect("a challenge").sentence();
-    phone.signs(&format!("{sentence} through evil.example with {number}"))
+    phone.sign_text(&format!("{sentence} through evil.example with {number}"))
 }
 
 #[tokio::test]
@@ -132,16 +132,16 @@ async fn signature_for_another_host_is_rejected() {
             let qr_data = text(&session, "qr_data");
             assert!(qr_data.starts_with("svc://auth?v=2&") && qr_data.ends_with("&number=1"), "{qr_data}");
             let (phone, number) = (service.phone(), text(&session, "confirm_code"));
-            // The attacker receives this answer and posts it to us. The key is known in a login, and new in a
+            // The attacker receives this answer and posts it to this server. The key is known in a login, and new in a
             // registration.
             for _ in 0..5 {
                 let refused = post_answer(&integrator, &session, &relayed(&phone, &session)).await;
                 assert_eq!((refused.status, &refused.json()["details"]), (406, &json!({ "reason": "host" })));
-                let handed_in = integrator.hands_in(&session, &relayed(&phone, &session)).await;
-                assert_eq!(handed_in.refused(406, "invalid_signature"), json!({ "reason": "host" }));
+                let handed_in = integrator.authenticate(&session, &relayed(&phone, &session)).await;
+                assert_eq!(handed_in.assert_error(406, "invalid_signature"), json!({ "reason": "host" }));
             }
             let before = service.outbox().await.len();
-            let answer = phone.answers_with(&session, Some(number));
+            let answer = phone.answer_with(&session, Some(number));
             let authority = signpost_auth::authority(scan(&session).webhook());
             let expected = format!(" through {authority} with {number}");
             assert!(text(&answer, "challenge").ends_with(&expected), "{answer}");
@@ -164,15 +164,15 @@ async fn code_versions_are_not_interchangeable() {
     let session = create_session(&integrator, "register").await;
     let challenge = Challenge::parse(text(&session, "challenge")).expect("a challenge");
     for signed in [challenge.to_string(), challenge.sentence()] {
-        let mut answer = phone.signs(&signed);
+        let mut answer = phone.sign_text(&signed);
         answer["confirm_code"] = session["confirm_code"].clone();
         assert_eq!(post_answer(&integrator, &session, &answer).await.status, 404);
-        integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
+        integrator.authenticate(&session, &answer).await.assert_error(404, "challenge_not_found");
     }
     // Without a number, and for a domain with a direct handler, a code follows the specification.
     let plain = integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": "register" })).await.with(201);
     let direct = service.integrator_of("direct", Environment::Sandbox).await;
-    direct.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
+    direct.register_domain_at("shop.test", "http://127.0.0.1:1/hook").await;
     let own = create_session(&direct, "register").await;
     for (integrator, session, path) in [(&integrator, &plain, "/hosted/register"), (&direct, &own, "/hook")] {
         let code = scan(session);
@@ -180,11 +180,11 @@ async fn code_versions_are_not_interchangeable() {
         let sentence = code.challenge().sentence();
         let authority = signpost_auth::authority(code.webhook());
         for signed in [format!("{sentence} through {authority}"), format!("{sentence} through {authority} with 42")] {
-            integrator.hands_in(session, &phone.signs(&signed)).await.refused(404, "challenge_not_found");
+            integrator.authenticate(session, &phone.sign_text(&signed)).await.assert_error(404, "challenge_not_found");
         }
-        let typed = phone.answers_with(session, session["confirm_code"].as_str());
+        let typed = phone.answer_with(session, session["confirm_code"].as_str());
         assert_eq!(text(&typed, "challenge"), sentence);
-        integrator.hands_in(session, &typed).await.with(200);
+        integrator.authenticate(session, &typed).await.with(200);
     }
 }
 
@@ -197,15 +197,15 @@ async fn wrong_number_uses_an_attempt() {
     let right = text(&session, "confirm_code");
     let wrong = if right == "11" { "12" } else { "11" };
     post_answer(&integrator, &session, &relayed(&phone, &session)).await;
-    let mut beside = phone.answers(&session);
+    let mut beside = phone.answer(&session);
     beside["confirm_code"] = right.into();
-    for answer in [beside, phone.answers_with(&session, Some(wrong)), phone.answers(&session)] {
+    for answer in [beside, phone.answer_with(&session, Some(wrong)), phone.answer(&session)] {
         let refused = post_answer(&integrator, &session, &answer).await;
         assert_eq!((refused.status, &refused.json()["details"]["reason"]), (406, &json!("confirm_code")));
     }
-    let late = phone.answers_with(&session, Some(right));
+    let late = phone.answer_with(&session, Some(right));
     assert_eq!(post_answer(&integrator, &session, &late).await.status, 404);
-    integrator.sees(&session).await.refused(410, "session_cancelled");
+    integrator.get_session(&session).await.assert_error(410, "session_cancelled");
 }
 
 #[tokio::test]
@@ -213,14 +213,14 @@ async fn verify_accepts_the_third_rendering() {
     let service = Service::start().await;
     let integrator = hosted(&service, Environment::Sandbox).await;
     let session = create_session(&integrator, "register").await;
-    let answer = service.phone().answers_with(&session, Some("42"));
+    let answer = service.phone().answer_with(&session, Some("42"));
     let body = json!({ "public_key": answer["public_key"], "signature": answer["signature"],
                        "message": answer["challenge"] });
     assert_eq!(integrator.post("/verify", &body).await.with(200)["valid"], true);
     // A refresh does not change the signed text.
-    let fresh = integrator.refreshes(&session).await.with(200);
+    let fresh = integrator.refresh(&session).await.with(200);
     assert!(text(&fresh, "qr_data").ends_with("&number=1"), "{fresh}");
-    let answer = service.phone().answers_with(&fresh, session["confirm_code"].as_str());
+    let answer = service.phone().answer_with(&fresh, session["confirm_code"].as_str());
     post_answer(&integrator, &fresh, &answer).await.with(200);
 }
 
@@ -231,10 +231,10 @@ async fn simulated_wallet_signs_the_code() {
     let session = create_session(&integrator, "register").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
     for (fault, status) in [("signature", 406), ("timestamp", 408), ("challenge", 404), ("confirm_code", 406)] {
-        let told = integrator.post(&path, &json!({ "fault": fault })).await.with(200);
-        assert_eq!(told["status"], status, "{fault}");
+        let response = integrator.post(&path, &json!({ "fault": fault })).await.with(200);
+        assert_eq!(response["status"], status, "{fault}");
     }
-    let told = integrator.post(&path, &json!({})).await.with(200);
-    assert_eq!(told["status"], 200);
-    assert!(text(&told["payload"], "challenge").ends_with(&format!(" with {}", text(&session, "confirm_code"))));
+    let response = integrator.post(&path, &json!({})).await.with(200);
+    assert_eq!(response["status"], 200);
+    assert!(text(&response["payload"], "challenge").ends_with(&format!(" with {}", text(&session, "confirm_code"))));
 }

@@ -3,16 +3,16 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use signpost_login::ids::UserId;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 use crate::harness::{Endpoint, Integrator, Phone, Service, send, text};
-use crate::hosted::{opens, posts, shop};
+use crate::hosted::{create_session, post_answer, shop};
 
 /// Answers a new session with a phone. Returns the final session.
 async fn log_in(integrator: &Integrator, mode: &str, phone: &Phone) -> Value {
-    let session = opens(integrator, mode).await;
-    posts(integrator, &session, &phone.answers(&session)).await.with(200);
-    integrator.sees(&session).await.with(200)
+    let session = create_session(integrator, mode).await;
+    post_answer(integrator, &session, &phone.answer(&session)).await.with(200);
+    integrator.get_session(&session).await.with(200)
 }
 
 async fn users_of(integrator: &Integrator, domain: &Value) -> Vec<Value> {
@@ -30,7 +30,7 @@ async fn user_id_is_equal_in_lists_sessions_and_events() {
     for mode in ["register", "login", "login"] {
         let seen = log_in(&integrator, mode, &phone).await;
         assert_eq!(seen["method"], "scan");
-        let event = endpoint.receives().await.json();
+        let event = endpoint.next_request().await.json();
         assert_eq!((&event["data"]["method"], &event["data"]["user_id"]), (&json!("scan"), &seen["user"]["id"]));
         ids.push(text(&seen["user"], "id").to_owned());
     }
@@ -50,10 +50,10 @@ async fn user_id_is_equal_in_lists_sessions_and_events() {
 async fn direct_domain_has_no_users() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let session = integrator.opens("shop.test").await;
-    let seen = integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    let event = endpoint.receives().await.json();
+    integrator.register_domain_at("shop.test", &endpoint.url("/hook")).await;
+    let session = integrator.create_session("shop.test").await;
+    let seen = integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    let event = endpoint.next_request().await.json();
     assert!(seen.get("method").is_none() && seen["user"].get("id").is_none(), "{seen}");
     assert!(event["data"].get("method").is_none() && event["data"].get("user_id").is_none(), "{event}");
 }
@@ -64,13 +64,13 @@ async fn submitted_answer_creates_a_user() {
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    let (login, register) = (opens(&integrator, "login").await, opens(&integrator, "register").await);
-    integrator.hands_in(&login, &phone.answers(&login)).await.refused(404, "user_not_found");
+    let (login, register) = (create_session(&integrator, "login").await, create_session(&integrator, "register").await);
+    integrator.authenticate(&login, &phone.answer(&login)).await.assert_error(404, "user_not_found");
     assert_eq!(users_of(&integrator, &domain).await, [] as [Value; 0]);
-    let seen = integrator.hands_in(&register, &phone.answers(&register)).await.with(200);
-    let again = opens(&integrator, "register").await;
-    integrator.hands_in(&again, &phone.answers(&again)).await.refused(409, "user_exists");
-    let logged_in = integrator.hands_in(&login, &phone.answers(&login)).await.with(200);
+    let seen = integrator.authenticate(&register, &phone.answer(&register)).await.with(200);
+    let again = create_session(&integrator, "register").await;
+    integrator.authenticate(&again, &phone.answer(&again)).await.assert_error(409, "user_exists");
+    let logged_in = integrator.authenticate(&login, &phone.answer(&login)).await.with(200);
     assert_eq!(logged_in["user"]["id"], seen["user"]["id"]);
 }
 
@@ -82,11 +82,11 @@ async fn concurrent_registrations_create_one_user() {
     let phone = service.phone();
     let mut sessions = Vec::new();
     for _ in 0..8 {
-        sessions.push(opens(&integrator, "register").await);
+        sessions.push(create_session(&integrator, "register").await);
     }
     let race = sessions.iter().map(|session| {
-        let (integrator, answer) = (integrator.clone(), phone.answers(session));
-        async move { posts(&integrator, session, &answer).await.status }
+        let (integrator, answer) = (integrator.clone(), phone.answer(session));
+        async move { post_answer(&integrator, session, &answer).await.status }
     });
     let mut statuses = join_all(race).await;
     statuses.sort_unstable();
@@ -108,8 +108,8 @@ async fn concurrent_registrations_both_log_in() {
     let mut begun = Vec::new();
     for _ in 0..4 {
         let session = integrator.post("/sessions", &body).await.with(201);
-        let told = posts(&integrator, &session, &phone.answers(&session)).await.with(200);
-        let code = text(&told, "redirect").split("code=").nth(1).expect("a code").to_owned();
+        let response = post_answer(&integrator, &session, &phone.answer(&session)).await.with(200);
+        let code = text(&response, "redirect").split("code=").nth(1).expect("a code").to_owned();
         begun.push((format!("/sessions/{}/complete", text(&session, "id")), code));
     }
     let race = begun.iter().map(|(path, code)| {
@@ -131,15 +131,15 @@ async fn key_is_a_separate_user_in_each_domain() {
     ids.push(log_in(&integrator, "register", &phone).await["user"]["id"].clone());
     let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     let rivals = crate::hosted::shop(&rival, "http://127.0.0.1:1/hook").await;
-    let unknown = opens(&rival, "login").await;
-    assert_eq!(posts(&rival, &unknown, &phone.answers(&unknown)).await.status, 404);
+    let unknown = create_session(&rival, "login").await;
+    assert_eq!(post_answer(&rival, &unknown, &phone.answer(&unknown)).await.status, 404);
     ids.push(log_in(&rival, "register", &phone).await["user"]["id"].clone());
     assert_ne!(ids[0], ids[1]);
     assert_eq!((users_of(&integrator, &shop).await.len(), users_of(&rival, &rivals).await.len()), (1, 1));
     let foreign = format!("/domains/{}/users/{}", text(&rivals, "id"), ids[0].as_str().expect("an id"));
-    send(rival.request(reqwest::Method::DELETE, &foreign)).await.refused(404, "not_found");
+    send(rival.request(reqwest::Method::DELETE, &foreign)).await.assert_error(404, "not_found");
     let hidden = format!("/domains/{}/users/{}", text(&shop, "id"), ids[0].as_str().expect("an id"));
-    send(rival.request(reqwest::Method::DELETE, &hidden)).await.refused(404, "domain_not_found");
+    send(rival.request(reqwest::Method::DELETE, &hidden)).await.assert_error(404, "domain_not_found");
     assert_eq!(users_of(&integrator, &shop).await.len(), 1);
 }
 
@@ -151,7 +151,9 @@ async fn invalid_stored_user_is_an_error() {
     let phone = service.phone();
     log_in(&integrator, "register", &phone).await;
     let write = async |sql: String| {
-        assert!(service.app.store.write([step(sql.leak(), params![])]).await.expect("a database").is_committed());
+        assert!(
+            service.app.store.write([Statement::new(sql.leak(), params![])]).await.expect("a database").is_committed()
+        );
     };
     let users = format!("/domains/{}/users", text(&domain, "id"));
     for (table, column, broken) in [
@@ -162,12 +164,12 @@ async fn invalid_stored_user_is_an_error() {
     ] {
         write(format!("CREATE TABLE kept AS SELECT * FROM {table}")).await;
         write(format!("UPDATE {table} SET {column} = {broken}")).await;
-        let (listed, session) = (integrator.get(&users).await, opens(&integrator, "login").await);
-        let answered = posts(&integrator, &session, &phone.answers(&session)).await;
+        let (listed, session) = (integrator.get(&users).await, create_session(&integrator, "login").await);
+        let answered = post_answer(&integrator, &session, &phone.answer(&session)).await;
         if table == "credentials" {
             assert_eq!(answered.status, 500, "{column} = {broken}: {}", answered.text);
         } else {
-            listed.refused(500, "internal_error");
+            listed.assert_error(500, "internal_error");
         }
         assert!(column != "id" || listed.status == 500, "{}", listed.text);
         write(format!("UPDATE {table} SET {column} = (SELECT {column} FROM kept)")).await;
@@ -186,9 +188,9 @@ async fn used_petname_is_drawn_again() {
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    assert!(service.app.store.write([step(REFUSE, params![])]).await.expect("a database").is_committed());
-    for somebody in 1..=60 {
-        log_in(&integrator, "register", &Phone::of(somebody, &service.clock)).await;
+    assert!(service.app.store.write([Statement::new(REFUSE, params![])]).await.expect("a database").is_committed());
+    for number in 1..=60 {
+        log_in(&integrator, "register", &Phone::of(number, &service.clock)).await;
     }
     let all = integrator.get(&format!("/domains/{}/users?limit=100", text(&domain, "id"))).await.with(200);
     let petnames: Vec<_> = all["users"].as_array().expect("a list").iter().map(|user| text(user, "petname")).collect();
@@ -209,13 +211,13 @@ async fn petname_is_not_reused_after_deletion() {
         given.push(text(&users[0], "petname").to_owned());
         let path = format!("/domains/{}/users/{}", text(&domain, "id"), text(&users[0], "id"));
         assert_eq!(send(integrator.request(reqwest::Method::DELETE, &path)).await.status, 204);
-        send(integrator.request(reqwest::Method::DELETE, &path)).await.refused(404, "not_found");
+        send(integrator.request(reqwest::Method::DELETE, &path)).await.assert_error(404, "not_found");
     }
     let kept = "SELECT petname FROM petnames WHERE domain_id = $1 ORDER BY petname";
     let kept = service.app.store.read(kept, params![text(&domain, "id")]).await.expect("a database");
     given.sort();
-    assert_eq!(kept.iter().map(|row| row.text(0).expect("a petname").to_owned()).collect::<Vec<_>>(), given);
-    let again = signpost_store::must(
+    assert_eq!(kept.iter().map(|row| row.text(0).expect("a username").to_owned()).collect::<Vec<_>>(), given);
+    let again = signpost_store::Statement::expect_row(
         "INSERT INTO petnames (domain_id, petname) VALUES ($1, $2)",
         params![text(&domain, "id"), &given[0]],
     );

@@ -4,10 +4,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit;
-use signpost_store::{params, step};
+use signpost_store::{Statement, params};
 
 use crate::harness::{Integrator, Phone, Reply, Service, send, text};
-use crate::hosted::{opens, posts, shop};
+use crate::hosted::{create_session, post_answer, shop};
 
 async fn delete(integrator: &Integrator, path: &str) -> Reply {
     send(integrator.request(Method::DELETE, path)).await
@@ -15,21 +15,21 @@ async fn delete(integrator: &Integrator, path: &str) -> Reply {
 
 /// Registers a user. Returns the path of the user.
 async fn register(integrator: &Integrator, domain: &Value, phone: &Phone) -> String {
-    let session = opens(integrator, "register").await;
-    posts(integrator, &session, &phone.answers(&session)).await.with(200);
-    let seen = integrator.sees(&session).await.with(200);
+    let session = create_session(integrator, "register").await;
+    post_answer(integrator, &session, &phone.answer(&session)).await.with(200);
+    let seen = integrator.get_session(&session).await.with(200);
     format!("/domains/{}/users/{}", text(domain, "id"), text(&seen["user"], "id"))
 }
 
 /// Adds another key to a user, like a second wallet.
-async fn add_key(service: &Service, user: &str, somebody: u8) -> Phone {
+async fn add_key(service: &Service, user: &str, number: u8) -> Phone {
     const ADD: &str = "
         INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
         SELECT domain_id, $1, created_at + 1, $2, user_id, kind, 'Second' FROM credentials WHERE user_id = $3 LIMIT 1";
-    let phone = Phone::of(somebody, &service.clock);
-    let id = signpost_login::ids::CredentialId::new(service.clock.now(), [somebody; 16]);
+    let phone = Phone::of(number, &service.clock);
+    let id = signpost_login::ids::CredentialId::new(service.clock.now(), [number; 16]);
     let user = user.rsplit('/').next().expect("an id");
-    let added = service.app.store.write([step(ADD, params![phone.public_key(), &id, user])]).await;
+    let added = service.app.store.write([Statement::new(ADD, params![phone.public_key(), &id, user])]).await;
     assert!(added.expect("a database").is_committed());
     phone
 }
@@ -59,7 +59,7 @@ async fn user_has_a_name_and_groups() {
     assert_eq!((cleared.get("name"), &cleared["groups"]), (None, &changed["groups"]));
     assert_eq!(integrator.patch(&user, &json!({ "groups": null })).await.with(200), shown);
     assert_eq!(integrator.patch(&user, &json!({})).await.with(200), shown);
-    // Events of one millisecond have no defined order.
+    // Events of the same millisecond have no defined order.
     let mut entries: Vec<_> = audit_entries(&service, "user.changed").await.iter().map(ToString::to_string).collect();
     let id = &shown["id"];
     let mut expected = [
@@ -95,12 +95,12 @@ async fn invalid_name_or_group_is_rejected() {
         ("groups", json!(many)),
         ("petname", json!("bold-lion-1000")),
     ] {
-        integrator.patch(&user, &json!({ field: value })).await.blames(field);
+        integrator.patch(&user, &json!({ field: value })).await.assert_invalid_field(field);
     }
     let users = format!("/domains/{}/users", text(&domain, "id"));
-    for nobody in ["usr_x", "x", "", &Phone::of(9, &service.clock).public_key(), &format!("usr_{}", "0".repeat(36))] {
-        integrator.patch(&format!("{users}/{nobody}"), &json!({})).await.refused(404, "not_found");
-        integrator.get(&format!("{users}/{nobody}")).await.refused(404, "not_found");
+    for unknown in ["usr_x", "x", "", &Phone::of(9, &service.clock).public_key(), &format!("usr_{}", "0".repeat(36))] {
+        integrator.patch(&format!("{users}/{unknown}"), &json!({})).await.assert_error(404, "not_found");
+        integrator.get(&format!("{users}/{unknown}")).await.assert_error(404, "not_found");
     }
     assert!(audit_entries(&service, "user.changed").await.is_empty());
 }
@@ -115,10 +115,10 @@ async fn last_credential_cannot_be_deleted() {
     let shown = integrator.get(&user).await.with(200);
     let own = text(&shown["credentials"][0], "id");
     for last in [own, &phone.public_key()] {
-        delete(&integrator, &format!("{user}/credentials/{last}")).await.refused(409, "last_credential");
+        delete(&integrator, &format!("{user}/credentials/{last}")).await.assert_error(409, "last_credential");
     }
-    for nobody in ["cred_x", "x", &Phone::of(9, &service.clock).public_key()] {
-        delete(&integrator, &format!("{user}/credentials/{nobody}")).await.refused(404, "not_found");
+    for unknown in ["cred_x", "x", &Phone::of(9, &service.clock).public_key()] {
+        delete(&integrator, &format!("{user}/credentials/{unknown}")).await.assert_error(404, "not_found");
     }
     let second = add_key(&service, &user, 8).await;
     let both = integrator.get(&user).await.with(200);
@@ -128,21 +128,21 @@ async fn last_credential_cannot_be_deleted() {
     );
     // The credential of another user is not found.
     let other = register(&integrator, &domain, &Phone::of(3, &service.clock)).await;
-    delete(&integrator, &format!("{other}/credentials/{own}")).await.refused(404, "not_found");
+    delete(&integrator, &format!("{other}/credentials/{own}")).await.assert_error(404, "not_found");
     // Both credentials log in the user until one is deleted.
     for wallet in [&phone, &second] {
-        let session = opens(&integrator, "login").await;
-        posts(&integrator, &session, &wallet.answers(&session)).await.with(200);
-        assert_eq!(integrator.sees(&session).await.with(200)["user"]["id"], shown["id"]);
+        let session = create_session(&integrator, "login").await;
+        post_answer(&integrator, &session, &wallet.answer(&session)).await.with(200);
+        assert_eq!(integrator.get_session(&session).await.with(200)["user"]["id"], shown["id"]);
     }
     assert_eq!(delete(&integrator, &format!("{user}/credentials/{own}")).await.status, 204);
-    let session = opens(&integrator, "login").await;
-    assert_eq!(posts(&integrator, &session, &phone.answers(&session)).await.status, 404);
-    posts(&integrator, &session, &second.answers(&session)).await.with(200);
+    let session = create_session(&integrator, "login").await;
+    assert_eq!(post_answer(&integrator, &session, &phone.answer(&session)).await.status, 404);
+    post_answer(&integrator, &session, &second.answer(&session)).await.with(200);
     let [entry] = &*audit_entries(&service, "credential.deleted").await else { panic!("one entry") };
     assert_eq!((&entry["credential_id"], &entry["public_key"]), (&json!(own), &json!(phone.public_key())));
     let left = format!("{user}/credentials/{}", second.public_key().to_uppercase());
-    delete(&integrator, &left).await.refused(409, "last_credential");
+    delete(&integrator, &left).await.assert_error(409, "last_credential");
 }
 
 #[tokio::test]
@@ -179,11 +179,11 @@ async fn users_of_other_accounts_are_not_found() {
         (&live, user.clone(), "domain_not_found"),
         (&rival, format!("/domains/{}/users/{id}", text(&rivals, "id")), "not_found"),
     ] {
-        stranger.get(&path).await.refused(404, code);
-        stranger.patch(&path, &json!({ "name": "Mallory" })).await.refused(404, code);
-        delete(stranger, &path).await.refused(404, code);
+        stranger.get(&path).await.assert_error(404, code);
+        stranger.patch(&path, &json!({ "name": "Mallory" })).await.assert_error(404, code);
+        delete(stranger, &path).await.assert_error(404, code);
         let credential = format!("{path}/credentials/{}", service.phone().public_key());
-        delete(stranger, &credential).await.refused(404, code);
+        delete(stranger, &credential).await.assert_error(404, code);
     }
     assert!(integrator.get(&user).await.with(200).get("name").is_none());
 }
@@ -199,8 +199,8 @@ async fn deleted_user_loses_all_credentials() {
     let by_key = format!("/domains/{}/users/{}", text(&domain, "id"), second.public_key());
     assert_eq!(delete(&integrator, &by_key).await.status, 204);
     for wallet in [&phone, &second] {
-        let session = opens(&integrator, "login").await;
-        assert_eq!(posts(&integrator, &session, &wallet.answers(&session)).await.status, 404);
+        let session = create_session(&integrator, "login").await;
+        assert_eq!(post_answer(&integrator, &session, &wallet.answer(&session)).await.status, 404);
     }
     let [entry] = &*audit_entries(&service, "user.deleted").await else { panic!("one entry") };
     assert_eq!(entry["public_key"], json!(second.public_key()));

@@ -1,10 +1,10 @@
-//! Programs of two versions on one database (docs/operate.md, Upgrade).
+//! Programs of two versions with a shared database (docs/operate.md, Upgrade).
 
 use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use signpost::server::schema::SCHEMA;
-use signpost_store::{Migrated, Migration, Newer, Schema, Store, Unreleased, is_postgres, random};
+use signpost_store::{DatabaseTooNew, DatabaseUnreleased, Migrated, Migration, Schema, Store, is_postgres, random};
 use url::Url;
 
 use crate::harness::Service;
@@ -12,7 +12,7 @@ use crate::harness::Service;
 /// Number of migrations of this version.
 const OLDER: usize = SCHEMA.migrations.len();
 
-/// The migrations of a newer version, including one that removes a part when no older server is left.
+/// The migrations of a newer version, including a migration that removes a part when no older server is left.
 const NEXT: [Migration; 2] = [
     Migration::expands("ALTER TABLE users ADD COLUMN nickname TEXT"),
     Migration { contracts: true, ..Migration::expands("DROP INDEX audit_action") },
@@ -25,7 +25,7 @@ fn schema(migrations: Vec<Migration>) -> &'static Schema {
 
 /// Returns the URL of an empty database that no other test uses and that outlives its connections.
 async fn url(folder: &Path) -> String {
-    #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
+    #[expect(clippy::disallowed_methods, reason = "the variable selects the database of the tests")]
     let Ok(server) = std::env::var("SIGNPOST_TEST_POSTGRES") else {
         return format!("sqlite:{}", folder.join("store.sqlite").display());
     };
@@ -41,9 +41,9 @@ async fn url(folder: &Path) -> String {
 /// Logs in at a server of this version.
 async fn log_in(service: &Service) {
     let integrator = service.integrator().await;
-    let session = integrator.opens("shop.test").await;
-    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    assert_eq!(integrator.sees(&session).await.with(200)["status"], "authenticated");
+    let session = integrator.create_session("shop.test").await;
+    integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
+    assert_eq!(integrator.get_session(&session).await.with(200)["status"], "authenticated");
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn older_server_works_until_contract() {
     service.stop().await;
     assert_eq!(Store::migrate(&url, newer, true).await.expect("a migration").waiting, [0; 0]);
     let refused = Store::open(&url, &SCHEMA).expect_err("an older version");
-    let refused = refused.downcast_ref::<Newer>().expect("a newer version changed it");
+    let refused = refused.downcast_ref::<DatabaseTooNew>().expect("a newer version");
     assert_eq!((refused.needed, refused.known), (contracted, from));
     Store::open(&url, newer).expect("a database").close().await;
 }
@@ -81,11 +81,11 @@ async fn unreleased_database_is_rejected_and_unchanged() {
     } else {
         let database = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
         database.execute_batch("CREATE TABLE schema_version (version BIGINT NOT NULL)").expect("a table");
-        database.close().expect("a close");
+        database.close().expect("closed");
     }
     for _ in 0..2 {
         let refused = Store::open(&url, &SCHEMA).expect_err("an unreleased version");
-        assert!(refused.downcast_ref::<Unreleased>().is_some(), "{refused:#}");
+        assert!(refused.downcast_ref::<DatabaseUnreleased>().is_some(), "{refused:#}");
         assert!(refused.to_string().contains("unreleased version of signpost"), "{refused:#}");
     }
 }

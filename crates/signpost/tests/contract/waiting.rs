@@ -14,7 +14,7 @@ use signpost_platform::limits::Caller;
 
 use crate::harness::{Integrator, Service, text, until};
 
-const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
+const START_TIME: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 async fn wait(integrator: &Integrator, session: &Value, seconds: &str) -> crate::harness::Reply {
     integrator.get(&format!("/sessions/{}?wait={seconds}", text(session, "id"))).await
@@ -24,19 +24,19 @@ async fn wait(integrator: &Integrator, session: &Value, seconds: &str) -> crate:
 async fn waiting_request_returns_with_the_answer() {
     let service = Service::with(&[("rate_limit_get_session", "off")]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let begun = Instant::now();
     let waiting = join_all((0..20).map(|_| wait(&integrator, &session, "25")));
     let answering = async {
         until("they wait", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
-        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
+        integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200)
     };
     let (seen, answered) = tokio::join!(waiting, answering);
     for reply in seen {
         assert_eq!(reply.with(200), answered);
     }
     assert!(begun.elapsed() < Duration::from_secs(25), "they waited to the end");
-    until("nobody waits any more", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
+    until("no request waits", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
     // A finished session returns immediately.
     assert_eq!(wait(&integrator, &session, "25").await.with(200), answered);
 }
@@ -45,32 +45,32 @@ async fn waiting_request_returns_with_the_answer() {
 async fn waiting_request_times_out_and_reports_each_end() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let begun = Instant::now();
     assert_eq!(text(&wait(&integrator, &session, "1").await.with(200), "status"), "pending");
     assert!(begun.elapsed() >= Duration::from_millis(900));
-    let (cancelled, _) = tokio::join!(wait(&integrator, &session, "20"), integrator.cancels(&session));
-    cancelled.refused(410, "session_cancelled");
-    let session = integrator.opens("shop.test").await;
-    let time_passes = async { service.passes(SignedDuration::from_secs(300)) };
+    let (cancelled, _) = tokio::join!(wait(&integrator, &session, "20"), integrator.cancel(&session));
+    cancelled.assert_error(410, "session_cancelled");
+    let session = integrator.create_session("shop.test").await;
+    let time_passes = async { service.advance_clock(SignedDuration::from_secs(300)) };
     let (expired, ()) = tokio::join!(wait(&integrator, &session, "20"), time_passes);
-    expired.refused(410, "session_expired");
+    expired.assert_error(410, "session_expired");
     for wrong in ["26", "-1", "1.5", "", "long", "1&wait=2"] {
-        wait(&integrator, &session, wrong).await.blames("wait");
+        wait(&integrator, &session, wrong).await.assert_invalid_field("wait");
     }
-    wait(&integrator, &json!({ "id": "sess_x" }), "5").await.refused(404, "session_not_found");
+    wait(&integrator, &json!({ "id": "sess_x" }), "5").await.assert_error(404, "session_not_found");
 }
 
 #[tokio::test]
 async fn stream_sends_the_status_and_the_end() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/sessions/{}/events", text(&session, "id"));
     let streamed = async { integrator.get(&path).await };
     let answering = async {
         until("it waits", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
-        integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
+        integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200)
     };
     let (streamed, answered) = tokio::join!(streamed, answering);
     assert_eq!((streamed.status, streamed.header("content-type")), (200, Some("text/event-stream")));
@@ -85,14 +85,14 @@ async fn stream_sends_the_status_and_the_end() {
     let again = integrator.get(&path).await;
     assert_eq!(again.text.matches("event: status").count(), 1, "{}", again.text);
     let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
-    rival.get(&path).await.refused(404, "session_not_found");
+    rival.get(&path).await.assert_error(404, "session_not_found");
 }
 
 #[tokio::test]
 async fn shutdown_ends_waiting_requests() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let waiting = tokio::spawn({
         let (integrator, session) = (integrator.clone(), session.clone());
         async move { wait(&integrator, &session, "25").await }
@@ -115,10 +115,10 @@ fn id(session: &Value) -> SessionId {
 async fn waiting_requests_per_session_are_limited() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
+    let (session, other) = (integrator.create_session("shop.test").await, integrator.create_session("shop.test").await);
     let (acme, waiting) = (account("acme"), &service.app.login.waiting);
     let places: Vec<_> = (0..100).map(|_| waiting.acquire(&id(&session), &acme, None).expect("a place")).collect();
-    integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
+    integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.assert_error(503, "unavailable");
     assert!(waiting.acquire(&id(&other), &acme, None).is_ok());
     drop(places);
     assert!(waiting.sessions() == 0 && waiting.acquire(&id(&session), &acme, None).is_ok());
@@ -128,56 +128,56 @@ async fn waiting_requests_per_session_are_limited() {
 async fn waiting_requests_per_account_are_limited() {
     let service = Service::start().await;
     let hostile = service.shop().await;
-    let session = hostile.opens("shop.test").await;
+    let session = hostile.create_session("shop.test").await;
     let fill = |number: usize| {
-        let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
+        let id = SessionId::new(START_TIME, [u8::try_from(number / 100).expect("small"); 16]);
         service.app.login.waiting.acquire(&id, &account("acme"), None).expect("a place")
     };
     let mut places: Vec<_> = (0..2500).map(fill).collect();
     for path in ["?wait=25", "/events"] {
         let refused = hostile.get(&format!("/sessions/{}{path}", text(&session, "id"))).await;
-        let details = refused.refused(429, "rate_limited");
+        let details = refused.assert_error(429, "rate_limited");
         assert_eq!((&details["limit"], &details["at_once"]), (&json!("waiting"), &json!(2500)));
         assert_eq!(refused.header("retry-after"), Some("1"));
     }
     let other = service.integrator_of("rival", Environment::Sandbox).await;
-    other.registers("rival.test").await;
-    let theirs = other.opens("rival.test").await;
-    let (seen, _) = tokio::join!(wait(&other, &theirs, "25"), async {
+    other.register_domain("rival.test").await;
+    let foreign = other.create_session("rival.test").await;
+    let (seen, _) = tokio::join!(wait(&other, &foreign, "25"), async {
         until("the other waits", async || (service.app.login.waiting.requests() == 2501).then_some(())).await;
-        other.cancels(&theirs).await
+        other.cancel(&foreign).await
     });
-    seen.refused(410, "session_cancelled");
+    seen.assert_error(410, "session_cancelled");
     // The slot of a finished request is free immediately.
     places.pop();
     let (seen, _) = tokio::join!(wait(&hostile, &session, "25"), async {
         until("it waits", async || (service.app.login.waiting.requests() == 2500).then_some(())).await;
-        hostile.cancels(&session).await
+        hostile.cancel(&session).await
     });
-    seen.refused(410, "session_cancelled");
+    seen.assert_error(410, "session_cancelled");
 }
 
 #[test]
 fn waiting_pages_leave_slots_for_the_account() {
     let (waiting, acme) = (Waiters::default(), account("acme"));
     let take = |number: u32, is_page: bool| {
-        let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
+        let id = SessionId::new(START_TIME, [u8::try_from(number / 100).expect("small"); 16]);
         let address = Caller::Address(Ipv4Addr::from_bits(number / 64).into());
         waiting.acquire(&id, &acme, is_page.then_some(&address))
     };
     let mut pages: Vec<_> = (0..2000).map(|number| take(number, true).expect("a place")).collect();
-    assert_eq!(take(2000, true).expect_err("a page too many"), TooManyWaiters::Caller(2000));
+    assert_eq!(take(2000, true).expect_err("a page too many"), TooManyWaiters::Client(2000));
     let own: Vec<_> = (2000..2500).map(|number| take(number, false).expect("a place")).collect();
-    assert_eq!(take(2500, false).expect_err("one too many"), TooManyWaiters::Caller(2500));
+    assert_eq!(take(2500, false).expect_err("the limit"), TooManyWaiters::Client(2500));
     pages.pop();
-    drop((take(1999, true).expect("a place that is free again"), own));
+    drop((take(1999, true).expect("a released place"), own));
 }
 
 #[tokio::test]
 async fn waiting_pages_per_client_ip_are_limited() {
     let service = Service::with(&[("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")]).await;
     let integrator = service.shop().await;
-    let session = integrator.opens("shop.test").await;
+    let session = integrator.create_session("shop.test").await;
     let path = format!("/sessions/{}/events", text(&session, "id"));
     let page = integrator.with_key(Some(text(&session, "client_secret")));
     let opens = async |address: &str| {

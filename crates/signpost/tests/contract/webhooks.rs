@@ -17,8 +17,8 @@ async fn events_are_listed_after_an_id() {
     let live = service.integrator_of("other", Environment::Live).await;
     let mut ids = Vec::new();
     for (integrator, domain) in [(&shop, "a.test"), (&other, "b.test"), (&live, "c.test"), (&shop, "d.test")] {
-        service.passes(jiff::SignedDuration::from_secs(1));
-        let domain = integrator.registers_at(domain, "https://shop.test/hook").await;
+        service.advance_clock(jiff::SignedDuration::from_secs(1));
+        let domain = integrator.register_domain_at(domain, "https://shop.test/hook").await;
         let queued = integrator.post_nothing(&format!("/domains/{}/test-event", text(&domain, "id"))).await.with(202);
         ids.push(text(&queued, "id").to_owned());
     }
@@ -41,7 +41,7 @@ async fn webhook_verify_names_the_mistake() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
-    let domain = integrator.registers("shop.test").await;
+    let domain = integrator.register_domain("shop.test").await;
     let own = text(&domain, "webhook_secret");
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
     let body = r#"{"id":"evt_1","event":"test","timestamp":"2026-11-20T12:00:00Z","session_id":"","data":{}}"#;
@@ -60,7 +60,7 @@ async fn webhook_verify_names_the_mistake() {
     write("headers", &signed.out);
     let curl = webhook(&["sign", "body", "--secret-file", "secret", "--curl", "http://localhost:1/it's"]);
     assert!(curl.out.starts_with("curl ") && curl.out.contains("--data-binary '@body'"), "{}", curl.out);
-    let other = integrator.registers("other.test").await;
+    let other = integrator.register_domain("other.test").await;
     let quoted = format!("\"{own}\"");
     for (body, secret, mistake) in [
         ("body", own, None),

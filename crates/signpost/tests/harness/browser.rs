@@ -69,38 +69,38 @@ impl Browser {
     }
 
     /// Loads a path.
-    pub(crate) async fn goes_to(&mut self, path: &str) -> ShownPage {
+    pub(crate) async fn visit(&mut self, path: &str) -> ShownPage {
         let request = self.request(Method::GET, path);
         let request = request.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
         self.send(request).await
     }
 
-    pub(crate) async fn opens(&mut self, session: &Value) -> ShownPage {
-        self.goes_to(&page_path(session)).await
+    pub(crate) async fn open(&mut self, session: &Value) -> ShownPage {
+        self.visit(&page_path(session)).await
     }
 
-    /// Submits a form of one of our pages.
-    pub(crate) async fn presses(&mut self, shown: &ShownPage, button: &str, more: &str) -> ShownPage {
+    /// Submits a form of a page of the service.
+    pub(crate) async fn submit(&mut self, shown: &ShownPage, button: &str, more: &str) -> ShownPage {
         let (action, token) = shown.form(button);
         let body = format!("token={token}{more}");
         let request = self.request(Method::POST, &action).header("origin", &self.origin);
         let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
         let reply = self.send(request).await;
-        self.goes_on(reply).await
+        self.follow_redirect(reply).await
     }
 
     /// Loads a path that redirects, and follows the redirect.
-    pub(crate) async fn follows(&mut self, path: &str) -> ShownPage {
-        let reply = self.goes_to(path).await;
-        self.goes_on(reply).await
+    pub(crate) async fn follow(&mut self, path: &str) -> ShownPage {
+        let reply = self.visit(path).await;
+        self.follow_redirect(reply).await
     }
 
-    pub(crate) async fn goes_on(&mut self, reply: ShownPage) -> ShownPage {
+    pub(crate) async fn follow_redirect(&mut self, reply: ShownPage) -> ShownPage {
         let Some(to) = reply.headers.get(LOCATION).filter(|_| reply.status == 303) else { return reply };
         let to = to.to_str().expect("an address").to_owned();
         // Only the path of an absolute URL is used: the test's server listens at another address.
         let path = to.strip_prefix(&self.origin).unwrap_or(&to).to_owned();
-        self.goes_to(&path).await
+        self.visit(&path).await
     }
 
     /// Returns the session status that the page's script polls.

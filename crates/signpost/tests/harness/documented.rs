@@ -47,41 +47,41 @@ pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, 
     if matches!(*method, Method::OPTIONS | Method::HEAD) {
         return;
     }
-    let told = format!("{method} {path}: {status} {body}");
+    let received = format!("{method} {path}: {status} {body}");
     let Some((template, item)) = item(rest).filter(|(_, item)| is_sandbox || item.get("servers").is_none()) else {
-        assert!(matches!(status, 404 | 503), "an address that is not documented: {told}");
+        assert!(matches!(status, 404 | 503), "an undocumented path: {received}");
         return;
     };
     let name = method.as_str().to_lowercase();
     let Some(operation) = item.get(&name) else {
-        assert!(matches!(status, 401 | 405 | 429 | 503), "a method that is not documented: {told}");
+        assert!(matches!(status, 401 | 405 | 429 | 503), "an undocumented method: {received}");
         return;
     };
     let (exact, class) = (status.to_string(), format!("{}XX", status / 100));
     let named = [exact, class].into_iter().find(|status| operation["responses"].get(status).is_some());
-    let status = named.unwrap_or_else(|| panic!("a status that is not documented: {told}"));
+    let status = named.unwrap_or_else(|| panic!("an undocumented status: {received}"));
     let response = resolve(&operation["responses"][&status]);
     match response.get("content") {
-        None => assert!(body.is_empty(), "a body where none is documented: {told}"),
+        None => assert!(body.is_empty(), "an undocumented body: {received}"),
         Some(content) => {
             let media_type = media_type.split(';').next().unwrap_or_default();
             let described = content.get(media_type);
-            let described = described.unwrap_or_else(|| panic!("{media_type} is not documented: {told}"));
+            let described = described.unwrap_or_else(|| panic!("{media_type} is not documented: {received}"));
             if media_type == "application/json" {
                 let key = format!("{name} {template} {status}");
                 let value: Value = serde_json::from_str(body).expect("JSON");
                 if let Err(error) = validator(&key, &described["schema"]).validate(&value) {
-                    panic!("{error} at {}: {told}", error.instance_path());
+                    panic!("{error} at {}: {received}", error.instance_path());
                 }
             }
         }
     }
-    saw(format!("{name} {template} {status}"));
+    record_observation(format!("{name} {template} {status}"));
     let refusal: Value = serde_json::from_str(body).unwrap_or_default();
     if let Some(code) = refusal["error"]["code"].as_str() {
         let codes = operation["x-codes"].get(&status).unwrap_or(&response["x-codes"]);
         let is_documented = codes.as_array().is_some_and(|codes| codes.iter().any(|one| one == code));
-        assert!(is_documented, "a code that is not documented: {told}");
+        assert!(is_documented, "an undocumented code: {received}");
     }
 }
 
@@ -139,8 +139,8 @@ fn part(schema: &Value) -> Value {
 }
 
 fn validator(key: &str, schema: &Value) -> Arc<Validator> {
-    static MADE: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
-    let mut validators = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {
         let whole = json!({ "allOf": [closed(schema)], "components": { "schemas": *SCHEMAS } });
         Arc::new(jsonschema::draft202012::new(&whole).unwrap_or_else(|error| panic!("{key}: {error}")))
@@ -156,9 +156,9 @@ pub(crate) fn seen_file() -> PathBuf {
 }
 
 /// Records a documented reply that a test received, one per line.
-fn saw(line: String) {
-    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+fn record_observation(line: String) {
+    static OBSERVATIONS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut seen = OBSERVATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     if seen.contains(&line) {
         return;
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-use super::{PATIENCE, documented};
+use super::{WAIT_TIMEOUT, documented};
 
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -22,7 +22,7 @@ pub(crate) struct Endpoint {
     arrived: mpsc::UnboundedReceiver<Received>,
 }
 
-/// One received request.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) path: String,
@@ -63,24 +63,24 @@ impl Endpoint {
         format!("{}{path}", self.address)
     }
 
-    /// Sets the response to one of the next requests.
-    pub(crate) fn answers(&self, answer: impl IntoResponse) {
+    /// Adds a response for a later request; requests get the responses in order.
+    pub(crate) fn respond_with(&self, answer: impl IntoResponse) {
         self.answers.next.lock().unwrap().push_back(answer.into_response());
     }
 
-    /// Sets if requests from now on get no response.
-    pub(crate) fn hangs(&self, hangs: bool) {
+    /// Sets whether requests get no response from now on.
+    pub(crate) fn set_hanging(&self, hangs: bool) {
         self.answers.hangs.send_replace(hangs);
     }
 
     /// Waits for the next request that the test has not read.
-    pub(crate) async fn receives(&mut self) -> Received {
-        let arrived = tokio::time::timeout(PATIENCE, self.arrived.recv()).await;
+    pub(crate) async fn next_request(&mut self) -> Received {
+        let arrived = tokio::time::timeout(WAIT_TIMEOUT, self.arrived.recv()).await;
         arrived.expect("a request arrives").expect("a server").checked()
     }
 
     /// Returns the next request if it has already arrived.
-    pub(crate) fn has(&mut self) -> Option<Received> {
+    pub(crate) fn try_next_request(&mut self) -> Option<Received> {
         self.arrived.try_recv().ok().map(Received::checked)
     }
 }
@@ -90,7 +90,7 @@ async fn receive(State((answers, arrivals)): State<Shared>, request: Request) ->
     let body = body.collect().await.expect("a whole body").to_bytes();
     // After the test ends, nothing receives the requests.
     drop(arrivals.send(Received { path: parts.uri.to_string(), headers: parts.headers, body }));
-    answers.hangs.subscribe().wait_for(|hangs| !hangs).await.expect("we hold the sender");
+    answers.hangs.subscribe().wait_for(|hangs| !hangs).await.expect("the sender is alive");
     let answer = answers.next.lock().unwrap().pop_front();
     answer.unwrap_or_else(|| "taken".into_response())
 }

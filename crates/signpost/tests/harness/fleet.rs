@@ -1,10 +1,10 @@
-//! Three server processes on one database and one Redis. Tests can kill them, and their clocks differ.
+//! Three server processes with a shared database and a shared Redis. Tests can kill them, and their clocks differ.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::{Program, Running};
+use super::{Program, RunningProgram};
 
 /// Clock offsets: the first and the last server differ by 20 s.
 const CLOCKS: [&str; 3] = ["-10s", "+0s", "+10s"];
@@ -15,7 +15,7 @@ pub(crate) struct Fleet {
     /// The server addresses, unchanged by restarts.
     pub(crate) addresses: Vec<String>,
     environment: Vec<(String, String)>,
-    running: Vec<Mutex<Option<Running>>>,
+    running: Vec<Mutex<Option<RunningProgram>>>,
     /// The program that the next start runs.
     program: Mutex<PathBuf>,
 }
@@ -35,24 +35,24 @@ impl Fleet {
         let (running, program) = (CLOCKS.map(|_| Mutex::new(None)).into(), Mutex::new(program.to_owned()));
         let fleet = Self { folder, addresses, environment, running, program };
         for number in 0..CLOCKS.len() {
-            fleet.starts(number);
+            fleet.start_server(number);
         }
         fleet
     }
 
     /// Starts a server that is not running.
-    pub(crate) fn starts(&self, number: usize) {
+    pub(crate) fn start_server(&self, number: usize) {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let folder = self.folder.path().join(number.to_string());
         std::fs::create_dir_all(&folder).expect("a folder");
         let running =
-            Program::serves_at(&self.program(), &folder, &self.addresses[number], CLOCKS[number], &environment);
+            Program::serve_at(&self.program(), &folder, &self.addresses[number], CLOCKS[number], &environment);
         *self.running[number].lock().expect("no panic") = Some(running);
     }
 
     /// Sets the program for later starts.
-    pub(crate) fn takes(&self, program: &Path) {
+    pub(crate) fn set_program(&self, program: &Path) {
         program.clone_into(&mut self.program.lock().expect("no panic"));
     }
 
@@ -61,17 +61,17 @@ impl Fleet {
     }
 
     /// Kills a server without a graceful shutdown.
-    pub(crate) fn kills(&self, number: usize) {
+    pub(crate) fn kill_server(&self, number: usize) {
         if let Some(running) = self.running[number].lock().expect("no panic").take() {
             running.kill();
         }
     }
 
     /// Stops a server gracefully and waits for its exit.
-    pub(crate) fn stops(&self, number: usize) {
+    pub(crate) fn stop_server(&self, number: usize) {
         if let Some(mut running) = self.running[number].lock().expect("no panic").take() {
             running.terminate();
-            let (status, log) = running.ends();
+            let (status, log) = running.wait_for_exit();
             assert!(status.success(), "{status}: {log}");
         }
     }

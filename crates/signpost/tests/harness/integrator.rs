@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Reply, text};
 
 /// A webhook URL without a listener: events to it are refused immediately and never leave this host.
-pub(crate) const DEAD: &str = "http://127.0.0.1:1/hook";
+pub(crate) const UNREACHABLE_URL: &str = "http://127.0.0.1:1/hook";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Integrator {
@@ -20,7 +20,7 @@ pub(crate) struct Integrator {
 }
 
 impl Integrator {
-    /// Returns a copy of this client with another API key, or without one.
+    /// Returns a copy of this client with another API key, or without a key.
     pub(crate) fn with_key(&self, key: Option<&str>) -> Self {
         Self { key: key.map(str::to_owned), ..self.clone() }
     }
@@ -53,13 +53,13 @@ impl Integrator {
     }
 
     /// Creates a session with an idempotency key.
-    pub(crate) async fn creates_once(&self, key: &str, body: &Value) -> Reply {
+    pub(crate) async fn create_idempotently(&self, key: &str, body: &Value) -> Reply {
         let request = self.request(Method::POST, "/sessions").header(CONTENT_TYPE, "application/json");
         send(request.header("idempotency-key", key).body(body.to_string())).await
     }
 
     /// Cancels a session.
-    pub(crate) async fn cancels(&self, session: &Value) -> Reply {
+    pub(crate) async fn cancel(&self, session: &Value) -> Reply {
         send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await
     }
 
@@ -69,29 +69,29 @@ impl Integrator {
     }
 
     /// Registers a domain whose webhooks have no listener.
-    pub(crate) async fn registers(&self, domain: &str) -> Value {
-        self.registers_at(domain, DEAD).await
+    pub(crate) async fn register_domain(&self, domain: &str) -> Value {
+        self.register_domain_at(domain, UNREACHABLE_URL).await
     }
 
-    pub(crate) async fn registers_at(&self, domain: &str, webhook_url: &str) -> Value {
+    pub(crate) async fn register_domain_at(&self, domain: &str, webhook_url: &str) -> Value {
         self.post("/domains", &json!({ "domain": domain, "webhook_url": webhook_url })).await.with(201)
     }
 
     /// Creates a session with only the required members.
-    pub(crate) async fn opens(&self, domain: &str) -> Value {
+    pub(crate) async fn create_session(&self, domain: &str) -> Value {
         self.post("/sessions", &json!({ "domain": domain })).await.with(201)
     }
 
-    pub(crate) async fn sees(&self, session: &Value) -> Reply {
+    pub(crate) async fn get_session(&self, session: &Value) -> Reply {
         self.get(&format!("/sessions/{}", text(session, "id"))).await
     }
 
-    pub(crate) async fn refreshes(&self, session: &Value) -> Reply {
+    pub(crate) async fn refresh(&self, session: &Value) -> Reply {
         self.post_nothing(&format!("/sessions/{}/refresh", text(session, "id"))).await
     }
 
     /// Submits a wallet's answer to a session.
-    pub(crate) async fn hands_in(&self, session: &Value, answer: &Value) -> Reply {
+    pub(crate) async fn authenticate(&self, session: &Value, answer: &Value) -> Reply {
         self.post(&format!("/sessions/{}/authenticate", text(session, "id")), answer).await
     }
 }

@@ -25,35 +25,35 @@ use signpost_login::sessions::SessionWriteError;
 use signpost_store::WriteError;
 
 pub(crate) use browser::{Browser, ShownPage, page_path};
-pub(crate) use database::{beside_server, database, embedded_database};
+pub(crate) use database::{database, embedded_database, open_separately};
 pub(crate) use endpoint::{Endpoint, Received};
 pub(crate) use fleet::Fleet;
-pub(crate) use integrator::{DEAD, Integrator, send};
+pub(crate) use integrator::{Integrator, UNREACHABLE_URL, send};
 pub(crate) use name_server::NameServer;
 pub(crate) use phone::{Phone, scan};
-pub(crate) use program::{Ended, Following, Program, Running};
-pub(crate) use proxy::{Proxy, Weather, authority};
+pub(crate) use program::{CommandOutput, Program, RunningProgram, StreamingCommand};
+pub(crate) use proxy::{NetworkFault, Proxy, authority};
 pub(crate) use relying_party::{RelyingParty, VERIFIER};
 pub(crate) use reply::Reply;
-pub(crate) use service::{Queued, Service, config, http, redis};
+pub(crate) use service::{QueuedEvent, Service, config, http, redis};
 
 /// Timeout for events that must happen. It is long because the machine may be busy; no test measures a duration with
 /// it.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Polls until `look` returns a value.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         if let Some(seen) = look().await {
             return seen;
         }
-        assert!(Instant::now() < deadline, "{what} did not happen within {PATIENCE:?}");
+        assert!(Instant::now() < deadline, "{what} did not happen within {WAIT_TIMEOUT:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Returns whether a write was committed, `false` for a conflict.
+/// Returns true if a write was committed, `false` for a conflict.
 pub(crate) fn is_written(result: Result<(), WriteError>) -> bool {
     match result {
         Ok(()) => true,
@@ -62,11 +62,11 @@ pub(crate) fn is_written(result: Result<(), WriteError>) -> bool {
     }
 }
 
-/// Returns whether a write of a session was committed, `false` if the session has changed.
+/// Returns true if a write of a session was committed, `false` if the session has changed.
 pub(crate) fn is_session_written<T>(result: Result<T, SessionWriteError>) -> bool {
     match result {
         Ok(_) => true,
-        Err(SessionWriteError::Changed(_) | SessionWriteError::StepRefused) => false,
+        Err(SessionWriteError::Changed(_) | SessionWriteError::StatementRefused) => false,
         Err(SessionWriteError::Internal(error)) => panic!("a database: {error:#}"),
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn is_session_written<T>(result: Result<T, SessionWriteError>) -> boo
 /// file end when it closes any descriptor of that file (POSIX): without the lock on `-shm`, the next program that opens
 /// the database truncates that file, which the server has mapped into memory.
 pub(crate) fn copy_file(from: &Path, to: &Path) {
-    let status = Command::new("cp").arg(from).arg(to).status().expect("a program cp");
+    let status = Command::new("cp").arg(from).arg(to).status().expect("cp is installed");
     assert!(status.success(), "{} is not copied", from.display());
 }
 

@@ -14,8 +14,8 @@ pub(crate) struct Phone {
 
 impl Phone {
     /// Creates a phone whose secret key consists of this byte (1 or more).
-    pub(crate) fn of(somebody: u8, clock: &Clock) -> Self {
-        Self { wallet: Wallet::from_bytes([somebody; 32]).expect("a secret key"), clock: clock.clone() }
+    pub(crate) fn of(user_number: u8, clock: &Clock) -> Self {
+        Self { wallet: Wallet::from_bytes([user_number; 32]).expect("a secret key"), clock: clock.clone() }
     }
 
     pub(crate) fn public_key(&self) -> String {
@@ -23,18 +23,18 @@ impl Phone {
     }
 
     /// Scans the QR code of a session and signs its challenge like a wallet, without a confirmation number.
-    pub(crate) fn answers(&self, session: &Value) -> Value {
-        self.answers_with(session, None)
+    pub(crate) fn answer(&self, session: &Value) -> Value {
+        self.answer_with(session, None)
     }
 
-    /// Answers a session like [`Self::answers`], with a confirmation number.
-    pub(crate) fn answers_with(&self, session: &Value, number: Option<&str>) -> Value {
+    /// Answers a session like [`Self::answer`], with a confirmation number.
+    pub(crate) fn answer_with(&self, session: &Value, number: Option<&str>) -> Value {
         let device = DeviceInfo { platform: Some("ios".to_owned()), version: Some("17.5".to_owned()), device_id: None };
         json!(self.wallet.answer_code(&scan(session), number, self.clock.now().as_second(), Some(device)))
     }
 
     /// Signs an arbitrary text instead.
-    pub(crate) fn signs(&self, challenge: &str) -> Value {
+    pub(crate) fn sign_text(&self, challenge: &str) -> Value {
         json!(self.wallet.answer_text(challenge.to_owned(), self.clock.now().as_second(), None))
     }
 }

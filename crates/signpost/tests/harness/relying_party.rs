@@ -82,7 +82,7 @@ impl RelyingParty {
         format!("{}{}{path}", self.base, self.path)
     }
 
-    /// Returns the query of an authorization request. `set` replaces parameters; an empty value omits one.
+    /// Returns the query of an authorization request. `set` replaces parameters; an empty value omits the parameter.
     pub(crate) fn query(&self, set: &[(&str, &str)]) -> String {
         let usual = [
             ("client_id", self.client.id.as_str()),
@@ -107,7 +107,7 @@ impl RelyingParty {
 
     /// Returns the authorization response, from a redirect or from a page that submits it.
     #[track_caller]
-    pub(crate) fn gets(&self, shown: &ShownPage) -> Answer {
+    pub(crate) fn authorization_response(&self, shown: &ShownPage) -> Answer {
         let url = if let Some(to) = shown.headers.get(LOCATION) {
             assert_eq!(shown.status, 303, "{shown:?}");
             to.to_str().expect("an address").to_owned()
@@ -127,7 +127,7 @@ impl RelyingParty {
     /// Returns the authorization code from the response.
     #[track_caller]
     pub(crate) fn code(&self, shown: &ShownPage) -> String {
-        let answer = self.gets(shown);
+        let answer = self.authorization_response(shown);
         assert_eq!(answer.get("state").map(String::as_str), Some("a state"), "{answer:?}");
         answer.get("code").unwrap_or_else(|| panic!("no code: {answer:?}")).clone()
     }
@@ -135,7 +135,7 @@ impl RelyingParty {
     /// Returns the error code from the response.
     #[track_caller]
     pub(crate) fn error(&self, shown: &ShownPage) -> String {
-        let answer = self.gets(shown);
+        let answer = self.authorization_response(shown);
         assert!(answer.contains_key("error_description") && !answer.contains_key("code"), "{answer:?}");
         answer.get("error").unwrap_or_else(|| panic!("no error: {answer:?}")).clone()
     }
@@ -147,7 +147,7 @@ impl RelyingParty {
     }
 
     /// Posts a form with client authentication.
-    pub(crate) async fn posts(&self, path: &str, form: &[(&str, &str)]) -> Reply {
+    pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> Reply {
         let id = self.client.id.as_str();
         match &self.secret {
             Some(secret) => send(self.request(path, form).basic_auth(id, Some(secret))).await,
@@ -155,18 +155,18 @@ impl RelyingParty {
         }
     }
 
-    pub(crate) async fn redeems(&self, code: &str) -> Reply {
+    pub(crate) async fn exchange_code(&self, code: &str) -> Reply {
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),
             ("redirect_uri", &self.redirect_uri),
             ("code_verifier", VERIFIER),
         ];
-        self.posts("/token", &form).await
+        self.post("/token", &form).await
     }
 
-    pub(crate) async fn refreshes(&self, token: &str) -> Reply {
-        self.posts("/token", &[("grant_type", "refresh_token"), ("refresh_token", token)]).await
+    pub(crate) async fn refresh(&self, token: &str) -> Reply {
+        self.post("/token", &[("grant_type", "refresh_token"), ("refresh_token", token)]).await
     }
 
     pub(crate) async fn userinfo(&self, token: &str) -> Reply {
@@ -175,7 +175,7 @@ impl RelyingParty {
     }
 
     /// Returns the discovery document of the issuer.
-    pub(crate) async fn discovers(&self) -> Value {
+    pub(crate) async fn discovery(&self) -> Value {
         let reply = self.http.get(self.url("/.well-known/openid-configuration")).send().await.expect("a reply");
         serde_json::from_str(&reply.text().await.expect("a whole body")).expect("JSON")
     }
@@ -191,7 +191,7 @@ impl RelyingParty {
 
 impl Browser {
     /// Confirms the consent page.
-    pub(crate) async fn agrees(&mut self, asked: &ShownPage) -> ShownPage {
-        self.presses(asked.is(200, "consent"), "consent", "&answer=allow").await
+    pub(crate) async fn give_consent(&mut self, asked: &ShownPage) -> ShownPage {
+        self.submit(asked.is(200, "consent"), "consent", "&answer=allow").await
     }
 }

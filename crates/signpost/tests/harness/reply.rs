@@ -42,20 +42,20 @@ impl Reply {
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert!(is_public || open.is_none(), "{path}: {open:?} lets web pages in");
         if *status >= 400 && path.contains("/hosted/") {
-            let told = if matches!(status, 404 | 406 | 409) && self.json().get("details").is_some() {
+            let received = if matches!(status, 404 | 406 | 409) && self.json().get("details").is_some() {
                 &["error", "details"][..]
             } else {
                 &["error"]
             };
-            assert_eq!(members(&self.json()), told.iter().copied().collect(), "{path}: {status} {text}");
+            assert_eq!(members(&self.json()), received.iter().copied().collect(), "{path}: {status} {text}");
             assert!(self.json()["error"].is_string(), "{path}: {status} {text}");
             return;
         }
         if *status >= 400 && path.contains("/login/") && self.json().get("reason").is_some() {
             // For the page's script, which shows the message to the user.
             let body = self.json();
-            let told = members(&body).into_iter().filter(|name| *name != "signal").collect::<Vec<_>>();
-            assert_eq!(told, ["message", "reason"], "{path}: {status} {text}");
+            let received = members(&body).into_iter().filter(|name| *name != "signal").collect::<Vec<_>>();
+            assert_eq!(received, ["message", "reason"], "{path}: {status} {text}");
             return;
         }
         if *status >= 400 && *status != 404 && is_protocol(path) {
@@ -86,7 +86,7 @@ impl Reply {
         let is_wallet = path == "/wallet";
         let policy = if is_wallet { format!("{policy}; worker-src 'self'") } else { policy.to_owned() };
         let found = self.header("content-security-policy").unwrap_or_default();
-        // On its own host the wallet page connects to one more origin, which the wallet's tests check.
+        // On its own host the wallet page connects to an additional origin; the wallet's tests check it.
         let asks =
             found.split("connect-src 'self'").nth(1).and_then(|rest| rest.split(';').next()).filter(|_| is_wallet);
         let policy = policy.replace("connect-src 'self'", &format!("connect-src 'self'{}", asks.unwrap_or_default()));
@@ -109,7 +109,7 @@ impl Reply {
         assert!(!is_stored || is_public, "{path}: a browser stores it");
         assert!(!is_stored || self.header("set-cookie").is_none(), "{path}: a cookie is stored with it");
         for inline in ["<style", " style=", "<script>", " onclick=", " onload=", "javascript:"] {
-            assert!(!self.text.contains(inline), "{path}: {inline} stands in the page");
+            assert!(!self.text.contains(inline), "{path}: the page contains {inline}");
         }
     }
 
@@ -130,15 +130,15 @@ impl Reply {
 
     /// Returns the details of an error and checks its status and code.
     #[track_caller]
-    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
+    pub(crate) fn assert_error(&self, status: u16, code: &str) -> Value {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text);
         self.json()["error"]["details"].clone()
     }
 
     /// Checks that the error is about this field.
     #[track_caller]
-    pub(crate) fn blames(&self, field: &str) {
-        let details = self.refused(400, "invalid_request");
+    pub(crate) fn assert_invalid_field(&self, field: &str) {
+        let details = self.assert_error(400, "invalid_request");
         assert_eq!(details["field"], field, "{}", self.text);
         assert!(details["reason"].is_string(), "{}", self.text);
     }
@@ -149,14 +149,14 @@ impl Reply {
     }
 }
 
-/// Returns whether the path is an OpenID Connect endpoint for programs, below an issuer.
+/// Returns true if the path is an OpenID Connect endpoint for programs, below an issuer.
 fn is_protocol(path: &str) -> bool {
     let path = path.strip_prefix("/sandbox").unwrap_or(path);
     let of_issuer = path.strip_prefix("/dom_").and_then(|rest| rest.split_once('/'));
     of_issuer.is_some_and(|(_, path)| ["token", "revoke", "introspect", "userinfo"].contains(&path))
 }
 
-/// Returns whether pages may poll the path with their session's client secret.
+/// Returns true if pages may poll the path with their session's client secret.
 fn is_followed(path: &str) -> bool {
     let path = path.strip_prefix("/sandbox").unwrap_or(path).strip_prefix("/v1/sessions/").unwrap_or_default();
     path.starts_with("sess_") && (!path.contains('/') || path.ends_with("/events"))

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 /// The default account.
 const ACCOUNT: &str = "acme";
 /// Start time of tests, with a fraction of a second like most times.
-const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
+const START_TIME: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
 
 #[derive(Debug)]
 pub(crate) struct Service {
@@ -37,7 +37,7 @@ pub(crate) struct Service {
 
 /// An event in the outbox.
 #[derive(Clone, Debug)]
-pub(crate) struct Queued {
+pub(crate) struct QueuedEvent {
     pub(crate) id: String,
     pub(crate) state: String,
     pub(crate) attempts: i64,
@@ -58,18 +58,18 @@ impl Service {
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let url = database().await;
         let settings = [&[("database_url", url.as_str())], settings].concat();
-        Self::open(&settings, Clock::manual(BEGINNING)).await
+        Self::open(&settings, Clock::manual(START_TIME)).await
     }
 
     /// Starts a server on a data folder, with a clock that other servers may share.
     pub(crate) async fn on(folder: &Path, clock: &Clock, settings: &[(&str, &str)]) -> Self {
-        let folder = folder.to_str().expect("a path of ours is text");
+        let folder = folder.to_str().expect("a UTF-8 path");
         Self::open(&[&[("data_dir", folder)], settings].concat(), clock.clone()).await
     }
 
     /// Returns a clock for consecutive servers.
     pub(crate) fn clock() -> Clock {
-        Clock::manual(BEGINNING)
+        Clock::manual(START_TIME)
     }
 
     /// Starts a server with these settings.
@@ -95,7 +95,7 @@ impl Service {
     /// Creates a client of the sandbox that has registered `shop.test`.
     pub(crate) async fn shop(&self) -> Integrator {
         let integrator = self.integrator().await;
-        integrator.registers("shop.test").await;
+        integrator.register_domain("shop.test").await;
         integrator
     }
 
@@ -110,7 +110,7 @@ impl Service {
         let account = Account { name: account.to_owned(), environment };
         keys::sql::insert(&self.app.store, &Actor::Operator, &account, "a test's", &key, self.clock.now())
             .await
-            .expect("a key is kept");
+            .expect("a stored key");
         let integrator = Integrator {
             http: self.http.clone(),
             api: self.url(environment.path()),
@@ -134,18 +134,18 @@ impl Service {
     }
 
     /// Advances the clock and wakes waiting tasks.
-    pub(crate) fn passes(&self, time: SignedDuration) {
+    pub(crate) fn advance_clock(&self, time: SignedDuration) {
         self.clock.advance(time);
         self.app.login.outbox.notify_one();
     }
 
     /// Returns the events in the outbox, oldest first.
-    pub(crate) async fn outbox(&self) -> Vec<Queued> {
+    pub(crate) async fn outbox(&self) -> Vec<QueuedEvent> {
         const ALL: &str = "SELECT id, state, attempts, next_attempt_at, leased_until, body, last_status, last_error
                            FROM deliveries ORDER BY created_at, id";
         let rows = self.app.store.read(ALL, Vec::new()).await.expect("a database");
         let read = |row: &signpost_store::Row| {
-            anyhow::Ok(Queued {
+            anyhow::Ok(QueuedEvent {
                 id: row.text(0)?.to_owned(),
                 state: row.text(1)?.to_owned(),
                 attempts: row.int(2)?,
@@ -156,11 +156,11 @@ impl Service {
                 last_error: row.opt_text(7)?.map(str::to_owned),
             })
         };
-        rows.iter().map(read).collect::<Result<_, _>>().expect("the table as it is")
+        rows.iter().map(read).collect::<Result<_, _>>().expect("rows")
     }
 
     /// Waits until the worker has scanned the outbox twice: all work that is due has been started.
-    pub(crate) async fn looks_again(&self) {
+    pub(crate) async fn wait_for_outbox_scans(&self) {
         let looks = self.app.metrics.outbox_passes();
         until("the worker looks into the outbox", async || {
             self.app.login.outbox.notify_one();
@@ -170,7 +170,7 @@ impl Service {
     }
 
     /// Waits until the only event in the outbox has had this many attempts and none is running.
-    pub(crate) async fn tried(&self, attempts: i64) -> Queued {
+    pub(crate) async fn wait_for_attempts(&self, attempts: i64) -> QueuedEvent {
         until(&format!("attempt {attempts}"), async || {
             let mut outbox = self.outbox().await;
             assert!(outbox.len() < 2, "{outbox:?}");
@@ -183,7 +183,7 @@ impl Service {
 /// Returns a URL of the Redis in `SIGNPOST_TEST_REDIS` that no other test uses.
 pub(crate) fn redis() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    #[expect(clippy::disallowed_methods, reason = "it says which Redis the tests run on")]
+    #[expect(clippy::disallowed_methods, reason = "the variable selects the Redis of the tests")]
     let server = std::env::var("SIGNPOST_TEST_REDIS").expect("SIGNPOST_TEST_REDIS: tests/postgres.sh starts one");
     format!("{}/{}", server.trim_end_matches('/'), NEXT.fetch_add(1, Ordering::Relaxed))
 }
@@ -208,7 +208,7 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
 
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
 pub(crate) fn http() -> Client {
-    // Fails if a server of this process has already installed the provider.
+    // An error means that a server of this process has already installed the provider.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().expect("a client")
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record, Reported};
+use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record, ReportedState};
 
 use crate::assistant::{server, server_in, server_with};
 use crate::harness::{Service, embedded_database, until};
@@ -24,7 +24,7 @@ const MACHINES: [(u64, &str, &str, f64, f64); 6] = [
     (3, "Fargo", "ND", 46.8772, -96.7898),
     (4, "Indianapolis", "IN", 39.7684, -86.1581),
     (5, "Nashville", "TN", 36.1627, -86.7816),
-    // Without an address in its source: the nearest place determines its state.
+    // The source has no address, so the nearest place determines the state.
     (6, "", "", 44.9537, -93.0900),
 ];
 
@@ -41,7 +41,7 @@ fn machines(version: i64) -> Snapshot {
         let mut record = Record::at(Point::new(lat, lon).unwrap());
         let known = |text: &str| Some(ArcStr::from(text)).filter(|text| !text.is_empty());
         (record.address.city, record.address.region) = (known(city), known(state));
-        (record.reported, record.hours) = (Reported::InService, Hours::parse("24/7"));
+        (record.reported, record.hours) = (ReportedState::InService, Hours::parse("24/7"));
         record.operator = Some("Coin Cloud".into());
         Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };
@@ -101,8 +101,8 @@ async fn ban_starts_at_local_midnight() {
 async fn border_atms_follow_the_law_of_their_state() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Fargo, ND", "openNow": false })).await;
-    let said: Vec<_> = found["atms"].as_array().unwrap().iter().map(|atm| (&atm["id"], &atm["status"])).collect();
-    assert_eq!(said, [(&json!(3), &json!("open")), (&json!(2), &json!("unknown"))]);
+    let message: Vec<_> = found["atms"].as_array().unwrap().iter().map(|atm| (&atm["id"], &atm["status"])).collect();
+    assert_eq!(message, [(&json!(3), &json!("open")), (&json!(2), &json!("unknown"))]);
     assert_eq!(found["atms"][1]["statusReason"], "state law since 1 August 2026");
     let open = call(&server, FIND, json!({ "location": "Moorhead, MN", "openNow": true })).await;
     assert_eq!(ids(&open), [3]);
@@ -118,7 +118,7 @@ async fn reported_law_changes_no_status() {
 }
 
 /// Returns the IDs of the advisories in a reply.
-fn told(reply: &Value) -> Vec<&str> {
+fn advisory_ids(reply: &Value) -> Vec<&str> {
     reply["advisories"].as_array().into_iter().flatten().map(|one| one["id"].as_str().unwrap()).collect()
 }
 
@@ -129,7 +129,7 @@ async fn ban_notice_names_the_nearest_atm_outside() {
     let found = call(&server, FIND, json!({ "location": "Minneapolis, MN" })).await;
     let nearest = format!("{forbidden} The nearest outside is 214.2 miles away (id 3).");
     assert_eq!(found["notice"], nearest);
-    assert_eq!(told(&found), ["us-mn-kiosk-ban", "scam"]);
+    assert_eq!(advisory_ids(&found), ["us-mn-kiosk-ban", "scam"]);
     assert_eq!(
         found["advisories"][0],
         json!({
@@ -140,21 +140,21 @@ async fn ban_notice_names_the_nearest_atm_outside() {
     );
     let details = call(&server, DETAILS, json!({ "atmId": 1 })).await;
     let nearest = format!("{forbidden} The nearest outside is 214.3 miles away (id 3).");
-    assert_eq!((&details["notice"], told(&details)), (&json!(nearest), told(&found)));
+    assert_eq!((&details["notice"], advisory_ids(&details)), (&json!(nearest), advisory_ids(&found)));
     let listed = call(&server, LIST, json!({ "state": "MN", "city": "Minneapolis" })).await;
     assert!(listed["notice"].as_str().unwrap().starts_with(forbidden), "{listed}");
-    assert_eq!(told(&listed), ["us-mn-kiosk-ban", "scam"]);
+    assert_eq!(advisory_ids(&listed), ["us-mn-kiosk-ban", "scam"]);
     let counted = call(&server, STATUS, json!({ "location": "Minneapolis, MN" })).await;
     assert!(counted["notice"].as_str().unwrap().starts_with(forbidden), "{counted}");
-    assert_eq!(told(&counted), ["us-mn-kiosk-ban"], "nobody is sent anywhere: nothing of fraud");
+    assert_eq!(advisory_ids(&counted), ["us-mn-kiosk-ban"], "no fraud advisory without a transfer");
 }
 
 #[tokio::test]
 async fn border_notice_counts_affected_atms() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Fargo, ND" })).await;
-    let said = "Minnesota law forbids Bitcoin ATMs since 1 August 2026. That is 1 of the 2 listed.";
-    assert_eq!((&found["notice"], told(&found)), (&json!(said), vec!["us-mn-kiosk-ban", "scam"]));
+    let message = "Minnesota law forbids Bitcoin ATMs since 1 August 2026. That is 1 of the 2 listed.";
+    assert_eq!((&found["notice"], advisory_ids(&found)), (&json!(message), vec!["us-mn-kiosk-ban", "scam"]));
 }
 
 #[tokio::test]
@@ -174,15 +174,15 @@ async fn empty_result_includes_the_local_law() {
     let found = call(&server, FIND, json!({ "location": "Minneapolis, MN", "openNow": true })).await;
     let notice = found["notice"].as_str().unwrap();
     assert!(notice.starts_with("Minnesota law forbids Bitcoin ATMs since 1 August 2026. "), "{notice}");
-    assert_eq!((ids(&found), told(&found)), (vec![], vec!["us-mn-kiosk-ban"]));
+    assert_eq!((ids(&found), advisory_ids(&found)), (vec![], vec!["us-mn-kiosk-ban"]));
     let listed = call(&server, LIST, json!({ "state": "TN", "city": "Memphis" })).await;
-    assert_eq!(told(&listed), ["us-tn-kiosk-ban"]);
+    assert_eq!(advisory_ids(&listed), ["us-tn-kiosk-ban"]);
     let limited = call(&server, FIND, json!({ "location": "Burlington, VT" })).await;
-    assert_eq!(told(&limited), ["us-vt-limit", "us-vt-fee-cap"]);
+    assert_eq!(advisory_ids(&limited), ["us-vt-limit", "us-vt-fee-cap"]);
     // For a place without a known law the reply has no advisory: it does not claim that there is no law.
     let found = call(&server, FIND, json!({ "location": "Austin, TX" })).await;
     assert!(found.get("advisories").is_none(), "{found}");
-    assert_eq!(told(&call(&server, FIND, json!({ "location": "Fargo, ND", "limit": 1 })).await), ["scam"]);
+    assert_eq!(advisory_ids(&call(&server, FIND, json!({ "location": "Fargo, ND", "limit": 1 })).await), ["scam"]);
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn old_source_is_shown_with_its_date() {
     let found = call(&server, FIND, json!({ "location": "Nashville, TN" })).await;
     let text = found["advisories"][0]["text"].as_str().unwrap();
     assert!(text.ends_with("gone. (checked 22 November 2026, may have changed)"), "{text}");
-    assert_eq!(found["atms"][0]["status"], "unknown", "it is law until somebody reads otherwise");
+    assert_eq!(found["atms"][0]["status"], "unknown", "the law applies until a newer revision");
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn advisories_are_short() {
     fs::write(&file, rows.concat()).unwrap();
     let server = at("2026-11-22T12:00:00Z", Some(&file)).await;
     let found = call(&server, FIND, json!({ "location": "Fargo, ND", "limit": 1 })).await;
-    assert_eq!(told(&found), ["b", "a"]);
+    assert_eq!(advisory_ids(&found), ["b", "a"]);
 }
 
 #[tokio::test]

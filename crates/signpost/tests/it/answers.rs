@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{Snapshot, Source, StoredCatalogue};
-use signpost_locator::{Atm, AtmId, Coin, Country, Hours, Point, Record, Reported, Tri};
+use signpost_locator::{Atm, AtmId, Coin, Country, Hours, Point, Record, ReportedState, Tri};
 
 use crate::assistant::server;
 use crate::harness::Service;
@@ -94,12 +94,12 @@ fn elsewhere(number: u32, (city, state): (&str, &str), (north, east): (f64, f64)
 async fn advisories_fit_into_a_short_answer() {
     let in_chicago = |number| elsewhere(number, ("Chicago", "IL"), (11.61, 10.12));
     let server = server_of((1..=60).map(in_chicago)).await;
-    for (limit, told) in [(2, 3), (10, 1), (50, 3)] {
+    for (limit, expected) in [(2, 3), (10, 1), (50, 3)] {
         let text = text(&server, FIND, json!({ "location": "Chicago, IL", "limit": limit })).await;
         let found: Value = serde_json::from_str(&text).unwrap();
         let bound = if limit <= 10 { 650 } else { 2800 };
         assert!(text.chars().count() <= bound * 4, "{limit}: {}", text.chars().count());
-        assert_eq!(found["advisories"].as_array().unwrap().len(), told, "{limit}: {text}");
+        assert_eq!(found["advisories"].as_array().unwrap().len(), expected, "{limit}: {text}");
         assert_eq!(found["advisories"][0]["id"], "us-il-limit");
     }
 }
@@ -181,13 +181,13 @@ async fn filter_counts_atms_with_unknown_values() {
         (json!({ "service": "buy", "coin": "Ether" }), "whether they sell ETH is known of none", "service and coin"),
     ] {
         let found = answer(&server, FIND, asked(filter)).await;
-        let said = found["notice"].as_str().unwrap();
+        let message = found["notice"].as_str().unwrap();
         assert_eq!(found["total"], 0);
         assert!(
-            said.contains(&format!("{there}{known}. All of them are left out: call again without {without} ")),
-            "{said}"
+            message.contains(&format!("{there}{known}. All of them are left out: call again without {without} ")),
+            "{message}"
         );
-        assert!(!said.contains("None is known anywhere"), "{said}");
+        assert!(!message.contains("None is known anywhere"), "{message}");
     }
     assert_eq!(notice(&server, near).await, "");
 }
@@ -195,7 +195,7 @@ async fn filter_counts_atms_with_unknown_values() {
 #[tokio::test]
 async fn filter_counts_excluded_atms() {
     let works = |number: u32, hours: &str| Record {
-        reported: Reported::InService,
+        reported: ReportedState::InService,
         hours: Hours::parse(hours),
         time_zone: Some("America/Chicago".into()),
         ..plain(number)
@@ -207,11 +207,11 @@ async fn filter_counts_excluded_atms() {
     let server = server_of(machines).await;
     let open = answer(&server, FIND, json!({ "location": "Austin, TX", "openNow": true })).await;
     assert_eq!((&open["total"], &open["atms"][0]["id"]), (&json!(1), &json!(1)));
-    let said = "4 machines are within 25 miles of Austin, Texas; hours are known of 2; 1 is known to be open now, 1 not \
+    let message = "4 machines are within 25 miles of Austin, Texas; hours are known of 2; 1 is known to be open now, 1 not \
                 to. The 2 of which it is not known are left out: call again without openNow to list them.";
-    assert_eq!(open["notice"], said);
-    let said = notice(&server, json!({ "lat": AUSTIN.0, "lon": AUSTIN.1, "coin": "BTC" })).await;
-    assert!(said.contains("1 is known to deal in BTC, 1 not to. The 2 of which"), "{said}");
+    assert_eq!(open["notice"], message);
+    let message = notice(&server, json!({ "lat": AUSTIN.0, "lon": AUSTIN.1, "coin": "BTC" })).await;
+    assert!(message.contains("1 is known to deal in BTC, 1 not to. The 2 of which"), "{message}");
 }
 
 #[tokio::test]
@@ -229,28 +229,28 @@ async fn place_without_atms_lists_covered_countries() {
         json!({ "location": "Tbilisi" }),
         json!({ "lat": 48.85, "lon": 2.35 }),
     ] {
-        let said = notice(&in_texas, place.clone()).await;
-        assert!(said.contains(only) && said.contains("No Bitcoin ATM is known within"), "{place}: {said}");
+        let message = notice(&in_texas, place.clone()).await;
+        assert!(message.contains(only) && message.contains("No Bitcoin ATM is known within"), "{place}: {message}");
     }
-    let said = answer(&in_texas, LIST, json!({ "state": "ON", "city": "Toronto" })).await["notice"].clone();
-    assert!(said.as_str().unwrap().contains(only), "{said}");
+    let message = answer(&in_texas, LIST, json!({ "state": "ON", "city": "Toronto" })).await["notice"].clone();
+    assert!(message.as_str().unwrap().contains(only), "{message}");
     for here in ["Buffalo, NY", "San Juan, PR"] {
         assert!(!notice(&in_texas, json!({ "location": here })).await.contains("only"), "{here}");
     }
     let two = server_of([plain(1), nation(2, "CA")]).await;
-    let said = notice(&two, json!({ "location": "Berlin, Germany" })).await;
-    assert!(said.contains("are in Canada and the United States only."), "{said}");
+    let message = notice(&two, json!({ "location": "Berlin, Germany" })).await;
+    assert!(message.contains("are in Canada and the United States only."), "{message}");
     let four = server_of([plain(1), nation(2, "CA"), nation(3, "DE"), nation(4, "FR")]).await;
-    let said = notice(&four, json!({ "location": "Tbilisi, Georgia" })).await;
-    assert!(said.contains("No machine is known in Georgia (the country)."), "{said}");
+    let message = notice(&four, json!({ "location": "Tbilisi, Georgia" })).await;
+    assert!(message.contains("No machine is known in Georgia (the country)."), "{message}");
 }
 
 #[tokio::test]
 async fn swapped_coordinates_return_a_question() {
     let server = server_of([plain(1)]).await;
     let found = answer(&server, FIND, json!({ "lat": -74.0, "lon": 40.7 })).await;
-    let said = found["notice"].as_str().unwrap();
-    assert!(said.contains("did you mean lat 40.7, lon -74.0?"), "{said}");
+    let message = found["notice"].as_str().unwrap();
+    assert!(message.contains("did you mean lat 40.7, lon -74.0?"), "{message}");
     assert_eq!(found["total"], 0);
     assert!(!notice(&server, json!({ "lat": 0, "lon": -150 })).await.contains("did you mean"));
     assert!(!notice(&server, json!({ "lat": 9.0, "lon": 38.7 })).await.contains("did you mean"), "Addis Ababa");
@@ -258,21 +258,21 @@ async fn swapped_coordinates_return_a_question() {
 #[tokio::test]
 async fn answer_starts_with_the_resolved_place() {
     let server = server_of([plain(1)]).await;
-    for (asked, told) in [
+    for (asked, expected) in [
         ("Autsin, TX", "'Autsin' is not known; it was taken for Austin, TX."),
         ("500 Congress Ave, Austin, TX", "Streets are not known here; distances count from the middle of Austin, TX."),
         ("Travis County, TX", "Distances count from the middle of Travis County, TX."),
     ] {
-        let said = notice(&server, json!({ "location": asked })).await;
-        assert!(said.starts_with(told), "{asked}: {said}");
+        let message = notice(&server, json!({ "location": asked })).await;
+        assert!(message.starts_with(expected), "{asked}: {message}");
     }
     let found = answer(&server, FIND, json!({ "location": "Wheatland, PA" })).await;
     let place = &found["resolvedLocation"];
     let (county, other) = (place["county"].as_str().unwrap(), place["alternatives"][0]["county"].as_str().unwrap());
-    let said = found["notice"].as_str().unwrap();
+    let message = found["notice"].as_str().unwrap();
     assert!(
-        said.contains(&format!("Wheatland ({county}), Pennsylvania; there is also Wheatland, PA ({other})")),
-        "{said}"
+        message.contains(&format!("Wheatland ({county}), Pennsylvania; there is also Wheatland, PA ({other})")),
+        "{message}"
     );
 }
 
@@ -287,9 +287,9 @@ async fn unusable_place_returns_a_question() {
     ] {
         for tool in [FIND, STATUS] {
             let reply = server.call(tool, json!({ "location": asked })).await.with(200);
-            let told = reply["result"]["content"][0]["text"].as_str().unwrap();
-            assert_eq!(reply["result"]["isError"], true, "{asked}: {told}");
-            assert!(parts.iter().all(|part| told.contains(part)), "{asked}: {told}");
+            let response = reply["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!(reply["result"]["isError"], true, "{asked}: {response}");
+            assert!(parts.iter().all(|part| response.contains(part)), "{asked}: {response}");
         }
     }
 }

@@ -10,7 +10,7 @@ use signpost_platform::clock::Clock;
 use crate::harness::{Reply, Service, database, send};
 
 /// Start time of every test.
-const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
+const START_TIME: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 /// Starts a server of both services with a separate database and without limits.
 pub(crate) async fn server() -> Service {
@@ -29,7 +29,7 @@ pub(crate) async fn server_in(folder: &Path, settings: &[(&str, &str)]) -> Servi
 }
 
 async fn open(settings: &[(&str, &str)]) -> Service {
-    Service::open(&[&[("services", "atm,auth")], settings].concat(), Clock::manual(BEGINNING)).await
+    Service::open(&[&[("services", "atm,auth")], settings].concat(), Clock::manual(START_TIME)).await
 }
 
 impl Service {

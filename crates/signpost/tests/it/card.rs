@@ -45,8 +45,12 @@ async fn every_revision_lists_the_card() {
     let server = server().await;
     for revision in Revision::ALL {
         let introduction = if revision.is_stateless() { "server/discover" } else { "initialize" };
-        let told = result(&server, revision, introduction, json!({ "protocolVersion": revision.as_str() })).await;
-        assert_eq!(told["capabilities"]["extensions"][EXTENSION], json!({ "mimeTypes": [MIME_TYPE] }), "{revision}");
+        let response = result(&server, revision, introduction, json!({ "protocolVersion": revision.as_str() })).await;
+        assert_eq!(
+            response["capabilities"]["extensions"][EXTENSION],
+            json!({ "mimeTypes": [MIME_TYPE] }),
+            "{revision}"
+        );
         assert_eq!(result(&server, revision, "ping", json!({})).await, json!({}), "{revision}");
 
         let tools = result(&server, revision, "tools/list", json!({})).await["tools"].take();
@@ -84,7 +88,7 @@ async fn card_uses_the_public_url_and_domain() {
     assert_eq!(public["_meta"]["ui"]["domain"], "a1.assistant.example");
 }
 
-/// Returns calls of the tools with a card and of the tool without one.
+/// Returns calls of the tools with a card and of the tool without a card.
 fn calls() -> Vec<Value> {
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
     vec![

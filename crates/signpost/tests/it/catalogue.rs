@@ -8,13 +8,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use signpost_atm::catalogue;
-use signpost_store::must;
+use signpost_store::Statement;
 
 use crate::assistant::{server, server_in};
 use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
-const EARTH: f64 = 6_371_008.8;
+const EARTH_RADIUS_METERS: f64 = 6_371_008.8;
 
 /// Writes `machines.csv` with these rows of ref, latitude, longitude and name.
 fn file(folder: &Path, rows: impl Iterator<Item = (u32, f64, f64)>) {
@@ -75,8 +75,8 @@ fn import_lists_unused_columns() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("machines.csv"), "ref,lat,lon,rating,owner\n1,30.2,-97.7,5,Ann\n").unwrap();
-    let told = command(folder, &["atms", "import", "machines.csv", "--dry-run"]).run();
-    assert!(told.out.lines().any(|line| line == "columns not used: rating, owner"), "{}", told.out);
+    let response = command(folder, &["atms", "import", "machines.csv", "--dry-run"]).run();
+    assert!(response.out.lines().any(|line| line == "columns not used: rating, owner"), "{}", response.out);
     assert_eq!(import(folder, &[])["unused_columns"], json!({ "total": 2, "first": ["rating", "owner"] }));
 }
 
@@ -91,7 +91,7 @@ fn import_that_removes_a_fifth_needs_force() {
     assert!(refused.failed(1).contains("--force"), "{}", refused.err);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 20);
     assert_eq!(counts(&import(folder, &["--force"])), [0, 0, 15, 5]);
-    // Another source has separate rows; rows at one location are merged into one ATM.
+    // Another source has separate rows; rows at the same location are merged into a single ATM.
     assert_eq!(counts(&import(folder, &["--source", "second", "--attribution", "Second (CC0)"])), [15, 0, 0, 0]);
     let stats = document(folder, &["atms", "stats"]);
     assert_eq!((stats["total"].as_u64(), stats["sources"].as_array().unwrap().len()), (Some(15), 2));
@@ -145,13 +145,13 @@ async fn running_server_serves_an_import() {
 fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
     let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
     let square = half(a.0, b.0) + a.0.to_radians().cos() * b.0.to_radians().cos() * half(a.1, b.1);
-    2.0 * EARTH * square.sqrt().min(1.0).asin()
+    2.0 * EARTH_RADIUS_METERS * square.sqrt().min(1.0).asin()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_equal_brute_force() {
     let folder = tempfile::tempdir().unwrap();
-    // Deterministic points, among them two at one location, the poles and both sides of the date line.
+    // Deterministic points, among them two equal points, the poles and both sides of the date line.
     let scatter = (1..=2_000_u32).map(|number| {
         let turn = f64::from(number) * 0.618_034;
         let (lat, lon) = (25.0 + (turn * 7.0).fract() * 24.0, -124.0 + turn.fract() * 57.0);
@@ -233,12 +233,12 @@ async fn pagination_returns_every_atm_once() {
 #[tokio::test]
 async fn invalid_stored_row_is_an_error_with_its_column() {
     let server = server().await;
-    for (sql, told) in [
+    for (sql, expected) in [
         ("INSERT INTO atm_apart (id) VALUES (-1)", "atm_apart.id: "),
         ("UPDATE atms SET updated_at = 9223372036854775807 WHERE id = 1", "atms.updated_at: "),
     ] {
-        assert!(server.app.store.write([must(sql, Vec::new())]).await.unwrap().is_committed());
+        assert!(server.app.store.write([Statement::expect_row(sql, Vec::new())]).await.unwrap().is_committed());
         let error = catalogue::sql::read_catalogue(&server.app.store).await.unwrap_err();
-        assert!(format!("{error:#}").starts_with(told), "{error:#}");
+        assert!(format!("{error:#}").starts_with(expected), "{error:#}");
     }
 }

@@ -1,11 +1,11 @@
-//! The cost of many rows with one point or one name, compared with as many different rows.
+//! The cost of many rows with an equal point or an equal name, compared with as many different rows.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use signpost_locator::gazetteer::{GeoName, Postcode, Subdivision, build};
 use signpost_locator::quality::duplicate_suspects;
-use signpost_locator::{Atm, AtmId, Machine, Point, Record, Region, merge};
+use signpost_locator::{Atm, AtmId, MergedAtm, Point, Record, Region, merge};
 
 /// Maximum ratio of the costs. A quadratic step would multiply the cost by several hundred.
 const MAX_RATIO: u32 = 20;
@@ -24,7 +24,7 @@ fn assert_similar(of_equal: Duration, of_others: Duration) {
     assert!(of_equal < of_others * MAX_RATIO, "{of_equal:?} for equal rows, {of_others:?} for others");
 }
 
-/// Returns a point in Texas, a different one for each number.
+/// Returns a point in Texas, different for each number.
 fn point(number: u32) -> Point {
     let (row, column) = (number / 300, number % 300);
     Point::new(28.0 + f64::from(row) / 50.0, -102.0 + f64::from(column) / 50.0).unwrap()
@@ -59,7 +59,7 @@ fn duplicates_at_one_point_are_found_fast() {
         merge(rows, &BTreeSet::new())
     };
     let (others, equal) = (machines(2), machines(ROWS));
-    let find = |machines: &[Machine]| duplicate_suspects(&machines.iter().collect::<Vec<_>>());
+    let find = |machines: &[MergedAtm]| duplicate_suspects(&machines.iter().collect::<Vec<_>>());
     let of_others = cost(|| find(&others));
     assert_similar(cost(|| assert_eq!(find(&equal).len(), ROWS as usize)), of_others);
 }

@@ -45,8 +45,8 @@ fn guide_states_the_length_of_the_site() {
     for file in COUNTED {
         let lines = read(file).lines().count();
         let folder = file.rsplit_once('/').expect("a folder").0;
-        let told = format!("[{folder}](../{file}), a whole site in {lines} lines");
-        assert!(lines <= 60 && guide.contains(&told), "docs/integrate.md does not say: {told}");
+        let response = format!("[{folder}](../{file}), a whole site in {lines} lines");
+        assert!(lines <= 60 && guide.contains(&response), "docs/integrate.md does not contain: {response}");
     }
 }
 
@@ -69,7 +69,7 @@ fn sdk_tasks_are_in_compiled_files() {
         let tasks = blocks(&page, language);
         assert!(tasks.len() >= 6, "sdk/README.md shows {} tasks in {language}", tasks.len());
         for block in tasks.into_iter().chain(blocks(&guide, language)) {
-            assert!(text.contains(&without_margins(block)), "{file} has not what the docs show:\n{block}");
+            assert!(text.contains(&without_margins(block)), "{file} does not contain the block of the docs:\n{block}");
         }
     }
 }

@@ -14,8 +14,8 @@ use signpost_atm::feeds::{self, Feed, FeedFetcher, FetchMemory};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound};
-use signpost_store::{Store, step};
+use signpost_platform::outbound::{NameResolver, Outbound};
+use signpost_store::{Statement, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -24,13 +24,13 @@ use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
 /// The requested path and the `If-None-Match` tag.
-type Asked = (String, Option<String>);
+type FeedRequest = (String, Option<String>);
 
 /// A feed server: its next responses, and the received requests.
 #[derive(Clone, Default)]
 pub(crate) struct Source {
     answer: Arc<Mutex<(u16, String)>>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<FeedRequest>>>,
 }
 
 impl Source {
@@ -55,11 +55,11 @@ impl Source {
         (source, url)
     }
 
-    pub(crate) fn answers(&self, status: u16, body: &impl ToString) {
+    pub(crate) fn respond_with(&self, status: u16, body: &impl ToString) {
         *self.answer.lock().unwrap() = (status, body.to_string());
     }
 
-    fn asked(&self) -> Vec<Asked> {
+    fn asked(&self) -> Vec<FeedRequest> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn places(count: u8) -> Value {
 /// Runs the command line while the feed server runs.
 async fn sync(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
     let arguments = [&["--json", "atms", "sync"], arguments].concat();
-    let ended = command(folder, &arguments).runs().await;
+    let ended = command(folder, &arguments).run_async().await;
     let document: Value = serde_json::from_str(&ended.out).unwrap();
     (ended.code == Some(0), document["feeds"][0].clone())
 }
@@ -84,7 +84,7 @@ async fn feed_is_fetched_with_stored_validators() {
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url, "--attribution", "© map, ODbL"]);
-    source.answers(200, &places(10));
+    source.respond_with(200, &places(10));
     let (done, report) = sync(folder, &[]).await;
     assert!(done && report["added"] == 10, "{report}");
     let (done, report) = sync(folder, &["map"]).await;
@@ -93,7 +93,7 @@ async fn feed_is_fetched_with_stored_validators() {
     assert_eq!((&asked[0].1, asked[1].1.is_some()), (&None, true), "{asked:?}");
 
     // A large loss is more likely an error than a removal.
-    source.answers(200, &places(5));
+    source.respond_with(200, &places(5));
     let (done, report) = sync(folder, &[]).await;
     assert!(!done && report["error"].as_str().unwrap().contains("20 %"), "{report}");
     assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
@@ -114,7 +114,7 @@ async fn feed_is_fetched_whole_after_an_import() {
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
-    source.answers(200, &places(10));
+    source.respond_with(200, &places(10));
     assert!(sync(folder, &[]).await.0);
 
     document(folder, &["atms", "forget", "map"]);
@@ -143,7 +143,7 @@ async fn feed_of_changes_restarts_after_forget() {
     let (source, url) = Source::start().await;
     let url = format!("{url}?updated_since={{updated_since}}");
     document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
-    source.answers(200, &places(10));
+    source.respond_with(200, &places(10));
     assert!(sync(folder, &[]).await.0);
     document(folder, &["atms", "forget", "map"]);
     let (done, report) = sync(folder, &[]).await;
@@ -159,7 +159,7 @@ async fn unexpected_not_modified_is_a_failure() {
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
-    source.answers(304, &"");
+    source.respond_with(304, &"");
     let (done, report) = sync(folder, &[]).await;
     assert!(!done && report["error"].as_str().unwrap().contains("304 (not modified)"), "{report}");
     let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
@@ -182,12 +182,12 @@ async fn invalid_stored_feed_can_be_removed() {
     ] {
         document(folder, &["atms", "feeds", "add", name, "http://127.0.0.1:1/", "--every", "24"]);
         let sql = format!("UPDATE atm_feeds SET {column} = {value} WHERE name = $1").leak();
-        assert!(store.write([step(sql, vec![name.into()])]).await.unwrap().is_committed());
-        let listed = command(folder, &["atms", "feeds", "list"]).runs().await;
+        assert!(store.write([Statement::new(sql, vec![name.into()])]).await.unwrap().is_committed());
+        let listed = command(folder, &["atms", "feeds", "list"]).run_async().await;
         let error = listed.failed(1);
         assert!(error.contains(name) && error.contains(&format!("atm_feeds.{column}: ")), "{error}");
-        assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.code == Some(0));
-        assert!(command(folder, &["atms", "feeds", "remove", name]).runs().await.failed(1).contains("no feed"));
+        assert!(command(folder, &["atms", "feeds", "remove", name]).run_async().await.code == Some(0));
+        assert!(command(folder, &["atms", "feeds", "remove", name]).run_async().await.failed(1).contains("no feed"));
     }
 }
 
@@ -199,9 +199,9 @@ async fn feed_of_changes_is_fetched_incrementally() {
     let (source, url) = Source::start().await;
     let url = format!("{url}?include_deleted=true&updated_since={{updated_since}}");
     document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
-    source.answers(200, &places(10));
+    source.respond_with(200, &places(10));
     assert!(sync(folder, &[]).await.0);
-    source.answers(
+    source.respond_with(
         200,
         &json!([
             { "id": 3, "deleted_at": "2026-11-20T00:00:00Z" },
@@ -213,7 +213,7 @@ async fn feed_of_changes_is_fetched_incrementally() {
     let counts = ["added", "changed", "unchanged", "removed"].map(|name| report[name].as_u64().unwrap());
     assert_eq!(counts, [1, 0, 0, 2], "{report}");
     // An empty list of changes is a valid response.
-    source.answers(200, &json!([]));
+    source.respond_with(200, &json!([]));
     assert!(sync(folder, &[]).await.0);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 9);
     let asked: Vec<String> = source.asked().into_iter().map(|(uri, _)| uri).collect();
@@ -228,18 +228,18 @@ async fn failed_feed_is_retried_after_a_delay() {
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
-    source.answers(200, &places(10));
+    source.respond_with(200, &places(10));
     assert!(sync(folder, &[]).await.0);
-    for (status, body, said) in [
+    for (status, body, expected) in [
         (503, "", "it responded with 503"),
         (301, "", "it moved to https://moved.example/"),
         (200, "<html>not the data</html>", "cannot read its content"),
         (200, "[{\"id\": 1", "cannot read its content"),
         (200, "[]", "cannot read its content"),
     ] {
-        source.answers(status, &body);
+        source.respond_with(status, &body);
         let (done, report) = sync(folder, &["--force"]).await;
-        assert!(!done && report["error"].as_str().unwrap().contains(said), "{report}");
+        assert!(!done && report["error"].as_str().unwrap().contains(expected), "{report}");
         assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
     }
     let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
@@ -258,7 +258,7 @@ async fn running_server_fetches_due_feeds() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let (source, url) = Source::start().await;
-    source.answers(200, &places(3));
+    source.respond_with(200, &places(3));
     document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
     let server = server_in(&folder.path().join("data"), &[]).await;
     until("the feed is fetched", async || (server.app.atm.catalogue.snapshot().len() == 3).then_some(())).await;
@@ -283,7 +283,7 @@ async fn slow_feeds_do_not_delay_another_feed() {
         document(folder.path(), &["atms", "feeds", "add", name, &silent, "--every", "6"]);
     }
     let (source, url) = Source::start().await;
-    source.answers(200, &places(3));
+    source.respond_with(200, &places(3));
     document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
     let server = server_in(&folder.path().join("data"), &[]).await;
     until("the feed is fetched", async || (server.app.atm.catalogue.snapshot().len() == 3).then_some(())).await;
@@ -296,12 +296,12 @@ async fn concurrently_fetched_feeds_are_imported() {
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
-    source.answers(200, &places(20));
+    source.respond_with(200, &places(20));
     let names = ["a", "b", "c", "d", "e", "f"];
     for name in names {
         document(folder, &["atms", "feeds", "add", name, &url]);
     }
-    let report = command(folder, &["--json", "atms", "sync"]).runs().await.json();
+    let report = command(folder, &["--json", "atms", "sync"]).run_async().await.json();
     for (feed, name) in report["feeds"].as_array().unwrap().iter().zip(names) {
         assert_eq!((&feed["source"], &feed["added"]), (&json!(name), &json!(20)), "{report}");
     }
@@ -325,7 +325,7 @@ async fn slow_feed_ends_at_the_timeout() {
         sent
     });
     document(folder, &["atms", "feeds", "add", "map", &url]);
-    let ended = command(folder, &["--json", "atms", "sync"]).env("SIGNPOST_FEED_TIMEOUT", "1s").runs().await;
+    let ended = command(folder, &["--json", "atms", "sync"]).env("SIGNPOST_FEED_TIMEOUT", "1s").run_async().await;
     let report: Value = serde_json::from_str(&ended.out).unwrap();
     assert!(report["feeds"][0]["error"].is_string(), "{report}");
     assert!(drip.await.unwrap() < 5_000, "the program closed the connection");
@@ -355,7 +355,7 @@ async fn wait_after_a_failure_begins_at_its_end() {
 pub(crate) fn fetcher(store: &Store, clock: Clock) -> FeedFetcher {
     FeedFetcher {
         store: store.clone(),
-        outbound: Outbound::new(&Names::System),
+        outbound: Outbound::new(&NameResolver::System),
         memory: FetchMemory::default(),
         clock,
         timeout: Duration::from_mins(1),

@@ -157,10 +157,10 @@ async fn registry_entries_are_valid() {
     check(&card);
     assert_eq!(card["remotes"][0]["url"], "https://atm.example.com/mcp");
     card["remotes"][0]["url"] = json!("https://{host}/mcp");
-    assert!(!rules.is_valid(&card), "an address with a gap in it is reached by nobody");
+    assert!(!rules.is_valid(&card), "an address with a gap is invalid");
 }
 
-/// Returns whether a file in the folder or below it contains the text.
+/// Returns true if a file in the folder or below it contains the text.
 fn contains(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
         if path.is_dir() {
@@ -177,7 +177,7 @@ async fn searched_place_is_not_stored() {
     const PLACE: &str = "Zzyzxford Hollow, NV";
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "atm", "--data-dir", "data"];
-    let mut running = Program::within(folder.path(), &arguments).started(&[("SIGNPOST_LOG", "debug")]);
+    let mut running = Program::within(folder.path(), &arguments).start_server(&[("SIGNPOST_LOG", "debug")]);
     let address = running.addresses["mcp"].as_str().unwrap().to_owned();
     for tool in ["find_nearest_bitcoin_atm", "check_atm_status"] {
         let params = json!({ "name": tool, "arguments": { "location": PLACE } });
@@ -187,7 +187,7 @@ async fn searched_place_is_not_stored() {
         assert!(reply.contains("Zzyzxford"), "the tool was asked about it: {reply}");
     }
     running.terminate();
-    let (status, log) = tokio::task::spawn_blocking(move || running.ends()).await.unwrap();
+    let (status, log) = tokio::task::spawn_blocking(move || running.wait_for_exit()).await.unwrap();
     assert!(status.success() && !log.is_empty(), "{log}");
     assert!(!log.to_lowercase().contains("zzyzxford"), "{log}");
     assert!(contains(folder.path(), "SQLite format 3") && !contains(folder.path(), "zzyzxford"));

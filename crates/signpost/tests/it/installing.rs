@@ -99,7 +99,7 @@ fn install_and_remove_restore_each_file() {
         assert_eq!(home.text(file), after, "a second time nothing is written");
         assert_eq!(home.done(&[client, "--uninstall"])[0]["action"], "removed");
         assert_eq!((home.text(file).as_str(), mode(&home.at(file))), (before, 0o640));
-        assert_eq!(home.names(file).len(), 1, "a backup of what is there anyway is gone");
+        assert_eq!(home.names(file).len(), 1, "no backup of unchanged content");
         assert_eq!(home.done(&[client, "--uninstall"])[0]["changed"], false);
     }
 }
@@ -139,8 +139,11 @@ fn new_address_replaces_only_the_address() {
 fn foreign_entry_with_our_name_is_unchanged() {
     let before = "{\"mcpServers\": {\"signpost\": {\"command\": \"npx\", \"args\": [\"signposts\"]}}}";
     let home = Home::with(".cursor/mcp.json", before);
-    for (arguments, told) in [(&["cursor"][..], "another server named"), (&["cursor", "--uninstall"], "stays there")] {
-        assert!(home.install(arguments).run().failed(1).contains(told));
+    for (arguments, expected) in [
+        (&["cursor"][..], "another server named"),
+        (&["cursor", "--uninstall"], "is a different server and is not changed"),
+    ] {
+        assert!(home.install(arguments).run().failed(1).contains(expected));
         assert_eq!(home.text(".cursor/mcp.json"), before);
     }
 }
@@ -148,14 +151,14 @@ fn foreign_entry_with_our_name_is_unchanged() {
 #[test]
 fn unreadable_file_is_unchanged() {
     let file = ".cursor/mcp.json";
-    for (text, told) in [
+    for (text, expected) in [
         ("{\n  \"mcpServers\": {\n    \"a\": }\n}", "mcp.json: line 3, column 10: "),
         ("{\"mcpServers\": 7}", "\"mcpServers\" is no object"),
         ("null", "the file is no object"),
     ] {
         let home = Home::with(file, text);
         for arguments in [&["cursor"][..], &["cursor", "--uninstall"], &["cursor", "--dry-run"]] {
-            assert!(home.install(arguments).run().failed(1).contains(told), "{text}");
+            assert!(home.install(arguments).run().failed(1).contains(expected), "{text}");
         }
         assert_eq!((home.text(file).as_str(), home.names(file)), (text, vec!["mcp.json".to_owned()]));
     }
@@ -167,26 +170,26 @@ fn unreadable_file_is_unchanged() {
 fn special_files_are_rejected() {
     let file = ".cursor/mcp.json";
     let home = Home::with(file, "{}");
-    let told = |home: &Home| home.install(&["cursor"]).run().failed(1).to_owned();
+    let response = |home: &Home| home.install(&["cursor"]).run().failed(1).to_owned();
     fs::set_permissions(home.at(file), Permissions::from_mode(0o444)).unwrap();
-    assert!(told(&home).contains("is read-only"));
+    assert!(response(&home).contains("is read-only"));
     assert_eq!(home.text(file), "{}");
 
     let home = Home::empty();
     fs::create_dir_all(home.at(file)).unwrap();
-    assert!(told(&home).contains("mcp.json is no file"));
+    assert!(response(&home).contains("mcp.json is no file"));
 
     let home = Home::with(file, "");
     fs::OpenOptions::new().write(true).open(home.at(file)).unwrap().set_len((16 << 20) + 1).unwrap();
-    assert!(told(&home).contains("more than 16 MiB"));
+    assert!(response(&home).contains("more than 16 MiB"));
 
     let home = Home::empty();
     fs::create_dir_all(home.at(".cursor")).unwrap();
     fs::write(home.at(file), [0xff, 0xfe, b'{']).unwrap();
-    assert!(told(&home).contains("is not UTF-8"));
+    assert!(response(&home).contains("is not UTF-8"));
     fs::remove_file(home.at(file)).unwrap();
     symlink("mcp.json", home.at(file)).unwrap();
-    assert!(told(&home).contains("leads in a circle"));
+    assert!(response(&home).contains("leads in a circle"));
 }
 
 #[test]
@@ -232,8 +235,11 @@ fn install_without_a_client_lists_found_clients() {
     for folder in [".cursor", ".config/zed"] {
         fs::create_dir_all(home.at(folder)).unwrap();
     }
-    let told = home.install(&[]).run();
-    assert!(told.failed(2).contains("found cursor, zed; ") && told.err.contains("'signpost mcp install cursor zed'"));
+    let response = home.install(&[]).run();
+    assert!(
+        response.failed(2).contains("found cursor, zed; ")
+            && response.err.contains("'signpost mcp install cursor zed'")
+    );
     let rehearsed = home.done(&["--dry-run"]);
     let rehearsed: Vec<_> = rehearsed.as_array().unwrap().iter().map(|one| (&one["client"], &one["changed"])).collect();
     assert_eq!(rehearsed, [(&json!("cursor"), &json!(true)), (&json!("zed"), &json!(true))]);
@@ -256,8 +262,12 @@ fn failed_client_does_not_stop_the_others() {
 #[test]
 fn secrets_are_not_written_to_files() {
     let home = Home::empty();
-    let told = home.install(&["cursor"]).env("SIGNPOST_DATABASE_URL", "postgres://ann:secret@db/x").run();
-    assert!(told.failed(2).contains("may have a password") && !told.err.contains("secret@"), "{}", told.err);
+    let response = home.install(&["cursor"]).env("SIGNPOST_DATABASE_URL", "postgres://ann:secret@db/x").run();
+    assert!(
+        response.failed(2).contains("may have a password") && !response.err.contains("secret@"),
+        "{}",
+        response.err
+    );
     for url in ["https://ann:secret@atm.example.com/mcp", "https://atm.example.com/mcp?key=secret"] {
         assert!(home.install(&["cursor", "--url", url]).run().failed(2).contains("no place for a secret"));
     }
@@ -282,11 +292,15 @@ fn client_gets_absolute_file_paths() {
 #[test]
 fn missing_data_prints_the_import_command() {
     let home = Home::empty();
-    let told = home.install(&["cursor"]).run();
-    assert_eq!((told.code, told.err.as_str()), (Some(0), ""));
-    assert!(told.out.starts_with("Cursor: added to /") && told.out.contains("has no data yet"), "{}", told.out);
-    let told = home.install(&["cursor", "--url", "https://atm.example.com/mcp"]).run();
-    assert!(!told.out.contains("no data"), "{}", told.out);
+    let response = home.install(&["cursor"]).run();
+    assert_eq!((response.code, response.err.as_str()), (Some(0), ""));
+    assert!(
+        response.out.starts_with("Cursor: added to /") && response.out.contains("has no data yet"),
+        "{}",
+        response.out
+    );
+    let response = home.install(&["cursor", "--url", "https://atm.example.com/mcp"]).run();
+    assert!(!response.out.contains("no data"), "{}", response.out);
 }
 
 #[test]
@@ -303,8 +317,8 @@ fn install_without_a_home_writes_nothing() {
 #[test]
 fn stdio_only_client_rejects_an_address() {
     let home = Home::empty();
-    let told = home.install(&["claude-desktop", "--url", "https://atm.example.com/mcp"]).run();
-    assert!(told.failed(1).contains("Add custom connector"));
+    let response = home.install(&["claude-desktop", "--url", "https://atm.example.com/mcp"]).run();
+    assert!(response.failed(1).contains("Add custom connector"));
     assert!(home.install(&["emacs"]).run().err.contains("possible values: claude, codex, gemini"));
 }
 
@@ -335,11 +349,11 @@ fn client_command_is_preferred_and_verified() {
     assert_eq!(done[0]["command"][1], "mcp");
     assert_eq!(home.text("told"), format!("mcp add -s user --transport http signpost {url}\n"));
     assert_eq!(install(&["--url", url, "--json"]).json()[0]["changed"], false);
-    assert_eq!(home.text("told").lines().count(), 1, "it is not run where all is as wished");
+    assert_eq!(home.text("told").lines().count(), 1, "it does not run if nothing changes");
 
     with_command(&home, "claude", "echo 'no such scope' >&2; exit 1");
-    let told = install(&["--uninstall"]);
-    assert!(told.failed(1).ends_with("failed: no such scope"), "{}", told.err);
+    let response = install(&["--uninstall"]);
+    assert!(response.failed(1).ends_with("failed: no such scope"), "{}", response.err);
     with_command(&home, "claude", "exit 0");
     assert!(install(&["--uninstall"]).failed(1).contains("shows nothing of it"));
     with_command(&home, "claude", "echo '{}' > .claude.json");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::house::{none, root};
+use crate::architecture::{assert_none, root};
 
 /// A phrase: for each position the alternative words.
 type Phrase = &'static [&'static [&'static str]];
@@ -28,11 +28,9 @@ const ROWS: &[Row] = &[
     row("say, tell", &[&[&["say", "says", "said", "saying", "tell", "tells", "told", "telling"]]], 6.0, 1.5),
     row("nobody, somebody", &[&[&["nobody", "whoever", "whomever", "whosever", "somebody", "anybody"]]], 2.0, 0.5),
     row("whose, whatever", &[&[&["whatever", "wherever", "whichever", "whose"]]], 5.0, 1.0),
-    // The goal for comments is 4.
-    row("those who", &[&[&["those", "that", "one", "ones"], &["who", "which", "of", "whose"]]], 5.0, 1.0),
+    row("those who", &[&[&["those", "that", "one", "ones"], &["who", "which", "of", "whose"]]], 4.0, 1.0),
     row("which", &[&[&["which"]]], 26.0, 5.0),
-    // The goal for comments is 25.
-    row("one, ones", &[&[&["one", "ones"]]], 33.0, 4.0),
+    row("one, ones", &[&[&["one", "ones"]]], 25.0, 4.0),
     row("alone", &[&[&["alone"]]], 2.0, 0.5),
     row("whether", &[&[&["whether"]]], 15.0, 2.0),
     row(
@@ -56,12 +54,12 @@ const NAME_LIMIT: f64 = 5.0;
 const MEAN_NAME_LENGTH: usize = 40;
 /// Number of hits below which no row fails.
 const MIN_HITS: usize = 5;
-/// Maximum number of hits per ten comment lines of a file, for files with at least ten. The goal is 3.
-const MAX_HITS_PER_TEN_LINES: usize = 7;
-/// Folders with files of others, or generated files.
+/// Maximum number of hits per ten comment lines of a file, for files with at least ten.
+const MAX_HITS_PER_TEN_LINES: usize = 3;
+/// Folders with third-party or generated files.
 const SKIPPED_FOLDERS: &[&str] =
     &["vendor", "node_modules", "data", "vectors", "target", "dist", "build", "__pycache__", "site-packages"];
-/// Documents of others, generated documents, and the changelog, which is a record.
+/// Third-party documents, generated documents, and the changelog, which is a record.
 const SKIPPED_FILES: &[&str] = &["CHANGELOG.md", "LICENSE", "NOTICE", "reference.html", "cli.md"];
 
 const fn row(name: &'static str, phrases: &'static [Phrase], comments: f64, prose: f64) -> Row {
@@ -90,7 +88,7 @@ fn comments_and_documents_use_plain_english() {
         over.extend(excess(row.name, "comment lines", comments, comment_lines, row.comments));
         over.extend(excess(row.name, "words of Markdown", prose, prose_words, row.prose));
     }
-    none("see STYLE.md, Language", &over);
+    assert_none("see STYLE.md, Language", &over);
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn no_file_is_far_above_the_limits() {
             over.push(format!("{file}: {hits} rare words in {} comment lines", lines.len()));
         }
     }
-    none("see STYLE.md, Language", &over);
+    assert_none("see STYLE.md, Language", &over);
 }
 
 #[test]
@@ -118,7 +116,7 @@ fn test_names_are_short_statements() {
     if mean > MEAN_NAME_LENGTH {
         over.push(format!("test names have {mean} characters on average, at most {MEAN_NAME_LENGTH} are allowed"));
     }
-    none("see STYLE.md, rule 16", &over);
+    assert_none("see STYLE.md, rule 16", &over);
 }
 
 #[test]

@@ -11,13 +11,13 @@ use crate::assistant::server;
 const LISTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/listed.json");
 
 /// Maximum length of the list, which a model reads in every conversation, at four characters per token.
-const MOST_CHARACTERS: usize = 3_200 * 4;
+const MAX_CHARACTERS: usize = 3_200 * 4;
 
 async fn listed() -> Vec<Value> {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let mut reply = server().await.rpc(&message).await.with(200);
     let characters = reply["result"].to_string().chars().count();
-    assert!(characters <= MOST_CHARACTERS, "tools/list has {characters} characters");
+    assert!(characters <= MAX_CHARACTERS, "tools/list has {characters} characters");
     let Value::Array(tools) = reply["result"]["tools"].take() else { panic!("{reply}") };
     tools
 }

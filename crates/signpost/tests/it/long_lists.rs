@@ -13,7 +13,7 @@ const PUBLIC: &str = "https://atm.example";
 const TOWNS: u64 = 1_001;
 const SOURCES: usize = 450;
 
-/// Starts a server with one ATM in each of many towns of Texas, and many sources.
+/// Starts a server with an ATM in each of many towns of Texas, and with many sources.
 async fn many_towns() -> Service {
     let server = server_with(&[("public_url", PUBLIC)]).await;
     let catalogue = &server.app.atm.catalogue;

@@ -3,6 +3,7 @@
 
 mod advisories;
 mod answers;
+mod architecture;
 mod assistant;
 mod card;
 mod catalogue;
@@ -14,7 +15,6 @@ mod feeds;
 #[path = "../harness/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]
 mod harness;
-mod house;
 mod install_page;
 mod installing;
 mod language;
@@ -30,11 +30,11 @@ mod report_queue;
 mod reported_pages;
 mod reports;
 mod schemas;
+mod source_rules;
 mod sources;
 mod spanish_pages;
-mod strangers;
 mod submissions;
-mod tidy;
 mod tools;
 mod transport;
+mod untrusted_text;
 mod words;

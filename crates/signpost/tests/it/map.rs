@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
-use signpost_locator::{ArcStr, Atm, AtmId, Point, Record, Reported};
+use signpost_locator::{ArcStr, Atm, AtmId, Point, Record, ReportedState};
 
 use crate::assistant::server_with;
 use crate::harness::{Reply, Service};
@@ -20,7 +20,7 @@ fn machines(version: i64) -> Snapshot {
             let mut record = Record::at(Point::new(lat + north, lon).unwrap());
             record.name = Some(if count == 1 { "<b>Shop</b>" } else { "Shop" }.into());
             (record.address.city, record.address.region) = (Some(city.into()), Some(ArcStr::from(state)));
-            record.reported = if count == 1 { Reported::PermanentlyClosed } else { Reported::InService };
+            record.reported = if count == 1 { ReportedState::PermanentlyClosed } else { ReportedState::InService };
             let id = AtmId::new(atms.len() as u64 + 1).unwrap();
             atms.push(Atm { id, source: "test".into(), record: record.into() });
         }
@@ -142,7 +142,7 @@ async fn invalid_box_is_rejected() {
     for query in
         ["", "?box=", "?box=1,2,3", "?box=a,b,c,d", "?box=-90,-180,90,180", "?box=31,-97,30,-98", "?box=0,0,1e9,1"]
     {
-        get(&server, &format!("/map/sight{query}"), &[]).await.blames("box");
+        get(&server, &format!("/map/sight{query}"), &[]).await.assert_invalid_field("box");
     }
     server.stop().await;
 }

@@ -125,8 +125,8 @@ async fn documents_about_the_server_agree() {
     let catalogue = document("/.well-known/ai-catalog.json").await;
     assert_eq!(catalogue.header("content-type"), Some("application/ai-catalog+json"));
     let entry = catalogue.with(200)["entries"][0].take();
-    let told = ask(&server, "initialize", json!({ "protocolVersion": "2025-11-25" })).await["result"].take();
-    let capabilities: Vec<_> = told["capabilities"].as_object().unwrap().keys().map(String::as_str).collect();
+    let response = ask(&server, "initialize", json!({ "protocolVersion": "2025-11-25" })).await["result"].take();
+    let capabilities: Vec<_> = response["capabilities"].as_object().unwrap().keys().map(String::as_str).collect();
     let file: Value = serde_json::from_str(include_str!("../../../../server.json")).unwrap();
 
     assert_eq!(card["name"], "com.example.atm/signpost");
@@ -135,16 +135,19 @@ async fn documents_about_the_server_agree() {
         (&entry["url"], &entry["type"]),
         (&json!("https://atm.example.com/mcp/server-card"), &json!("application/mcp-server-card+json"))
     );
-    assert_eq!(known["name"], told["serverInfo"]["name"]);
+    assert_eq!(known["name"], response["serverInfo"]["name"]);
     assert!(file["name"].as_str().unwrap().ends_with("/signpost"));
     for member in ["title", "version", "description"] {
         assert_eq!(
             (&card[member], &file[member]),
-            (&told["serverInfo"][member], &told["serverInfo"][member]),
+            (&response["serverInfo"][member], &response["serverInfo"][member]),
             "{member}"
         );
     }
-    assert_eq!((&known["version"], &card["icons"]), (&told["serverInfo"]["version"], &told["serverInfo"]["icons"]));
+    assert_eq!(
+        (&known["version"], &card["icons"]),
+        (&response["serverInfo"]["version"], &response["serverInfo"]["icons"])
+    );
     assert_eq!(known["capabilities"], json!(capabilities));
     assert_eq!(known["endpoints"]["http"], card["remotes"][0]["url"]);
     assert_eq!(known["endpoints"]["sse"], card["remotes"][1]["url"]);

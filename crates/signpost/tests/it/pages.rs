@@ -6,7 +6,7 @@ use jiff::civil::date;
 use reqwest::Method;
 use serde_json::Value;
 use signpost_atm::catalogue::{Snapshot, Source, StoredCatalogue};
-use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record, Reported, Tri};
+use signpost_locator::{ArcStr, Atm, AtmId, Hours, Point, Record, ReportedState, Tri};
 
 use crate::assistant::{server_in, server_with};
 use crate::harness::{Reply, Service};
@@ -15,7 +15,7 @@ use crate::program::document;
 const PUBLIC: &str = "https://atm.example";
 const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
 
-/// ATMs of one source: ID, name, city, state, latitude, longitude.
+/// ATMs of a source: ID, name, city, state, latitude, longitude.
 const MACHINES: [(u64, &str, &str, &str, f64, f64); 8] = [
     (1, "Corner Market", "Austin", "TX", 30.268, -97.743),
     (2, "Lakeside Laundry", "AUSTIN", "TX", 30.280, -97.750),
@@ -36,7 +36,7 @@ fn record((id, name, city, state, lat, lon): (u64, &str, &str, &str, f64, f64)) 
     (record.address.city, record.address.region) = (Some(city.into()), Some(ArcStr::from(state)));
     record.address.street = Some(format!("{id} Sample St").into());
     record.time_zone = Some("America/Chicago".into());
-    (record.reported, record.hours) = (Reported::InService, Hours::parse("Mo-Su 08:00-22:00"));
+    (record.reported, record.hours) = (ReportedState::InService, Hours::parse("Mo-Su 08:00-22:00"));
     record.reported_at = Some("2026-11-01T12:00:00Z".parse().unwrap());
     record.buy = Tri::Yes;
     if id == 3 {
@@ -45,7 +45,7 @@ fn record((id, name, city, state, lat, lon): (u64, &str, &str, &str, f64, f64)) 
         record.operator = Some("<img src=x onerror=alert(1)>".into());
     }
     if id == 4 {
-        record.reported = Reported::PermanentlyClosed;
+        record.reported = ReportedState::PermanentlyClosed;
     }
     record
 }
@@ -223,7 +223,7 @@ async fn untrusted_text_is_escaped() {
         "/about/data",
     ] {
         let page = open(&server, path).await.text;
-        // Our pages have only data blocks, and scripts by URL.
+        // The pages have only data blocks, and scripts by URL.
         let bare =
             page.replace("<script type=\"application/ld+json\">", "").replace("<script type=\"module\" src=\"/", "");
         let bare = bare.replace("<img src=\"/map/overview.svg\"", "");
@@ -306,11 +306,7 @@ async fn pages_revalidate_and_searches_are_not_cached() {
         assert_eq!(page.header("x-robots-tag"), Some("noindex"), "{path}");
     }
     let state = open(&server, "/near?q=Texas").await;
-    assert_eq!(
-        (state.status, state.header("location")),
-        (303, Some("/atms/us/tx")),
-        "what was looked for stays behind"
-    );
+    assert_eq!((state.status, state.header("location")), (303, Some("/atms/us/tx")), "the query is not in the link");
     server.stop().await;
 }
 
@@ -331,7 +327,7 @@ async fn sample_atms_are_not_indexed() {
 async fn dropped_atm_is_gone() {
     let server = server_with(&[]).await;
     let removed = "UPDATE atms SET removed_at = updated_at WHERE id = 1";
-    server.app.store.write([signpost_store::step(removed, Vec::new())]).await.unwrap();
+    server.app.store.write([signpost_store::Statement::new(removed, Vec::new())]).await.unwrap();
     let catalogue = &server.app.atm.catalogue;
     catalogue.replace(signpost_atm::catalogue::load(&server.app.store, server.app.clock.now()).await.unwrap());
     let gone = open(&server, "/atm/1").await;

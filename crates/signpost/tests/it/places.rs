@@ -1,4 +1,4 @@
-//! Place names: imported ones instead of the embedded ones, and an external geocoder as fallback.
+//! Imported place names instead of the embedded names, and an external geocoder as fallback.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -115,7 +115,7 @@ async fn geocoder_gets_each_unknown_place_once() {
         assert_eq!(found(&server, location).await["isError"], true, "{location}");
     }
     assert_eq!(asked.lock().unwrap().len(), 0);
-    // Place names contain no houses; answers of the geocoder are cached, including empty ones.
+    // Place names contain no houses; answers of the geocoder are cached, including empty answers.
     for location in
         ["900 W 9th St, Austin, TX", "Moonlight Tower", "moonlight tower ", "nowhere at all", "Nowhere at all"]
     {
@@ -215,11 +215,11 @@ async fn imported_place_names_replace_embedded_ones() {
         assert_eq!(shown.code == Some(0), known, "{text}: {}", shown.out);
     }
     fs::remove_file(folder.join("data/gazetteer.bin.gz")).unwrap();
-    until("the running server goes back", async || finds("Miami").await).await;
+    until("the running server reverts", async || finds("Miami").await).await;
     server.stop().await;
 }
 
-/// The table of county subdivisions, with two of one name and one without a government.
+/// The table of county subdivisions, with two subdivisions of equal name, and a subdivision without a government.
 const COUSUBS: &str = "USPS|GEOID|GEOIDFQ|ANSICODE|NAME|FUNCSTAT|ALAND|AWATER|ALAND_SQMI|AWATER_SQMI|INTPTLAT|INTPTLONG
 CT|0918033900|0600000US0918033900|00213437|Griswold town|A|90000000|5000000|34.7|1.9|41.58|-71.92
 NJ|3400129280|0600000US3400129280|00882049|Hamilton township|A|287000000|6000000|110.8|2.3|39.47|-74.75
@@ -242,8 +242,12 @@ fn townships_are_added_to_other_places() {
     fs::write(folder.join("cities500.txt"), place(7, "Austin", "", [LAT, LON], "US", "TX")).unwrap();
     let report = document(folder, &["gazetteer", "import", "cities500.txt", "cousubs.zip"]);
     assert_eq!((&report["places"], &report["subdivisions"]), (&json!(4), &json!(3)), "{report}");
-    let said = command(folder, &["gazetteer", "import", "cities500.txt", "cousubs.zip"]).run();
-    assert!(said.out.contains("imported 4 places (3 county subdivisions among them) and 0 postcodes"), "{}", said.out);
+    let message = command(folder, &["gazetteer", "import", "cities500.txt", "cousubs.zip"]).run();
+    assert!(
+        message.out.contains("imported 4 places (3 county subdivisions among them) and 0 postcodes"),
+        "{}",
+        message.out
+    );
 }
 
 #[test]
@@ -258,7 +262,7 @@ fn invalid_tables_change_nothing() {
         .unwrap();
     fs::write(folder.join("short.txt"), format!("{COUSUBS}NJ|3402129310|\n")).unwrap();
     fs::write(folder.join("endless.txt"), "a".repeat(2 << 20)).unwrap();
-    for (file, said) in [
+    for (file, expected) in [
         ("words.txt", "line 1 is not from a known GeoNames table"),
         ("latin1.txt", "line 1 is not UTF-8"),
         ("codes.txt", "none of the files contains places"),
@@ -269,7 +273,7 @@ fn invalid_tables_change_nothing() {
         ("missing.txt", "missing.txt"),
     ] {
         let refused = command(folder, &["gazetteer", "import", file]).run();
-        assert!(refused.failed(1).contains(said), "{file}: {}", refused.err);
+        assert!(refused.failed(1).contains(expected), "{file}: {}", refused.err);
         assert!(!folder.join("data/gazetteer.bin.gz").exists());
     }
     let shown = document(folder, &["places", "springfield"]);

@@ -30,8 +30,11 @@ fn configuration_round_trips() {
     assert!(command(folder.path(), &["keys", "list"]).run().failed(2).contains("lisen"));
     fs::write(folder.path().join("signpost.toml"), "session_ttl = \"1s\"").unwrap();
     let wrong = command(folder.path(), &["serve"]).env("SIGNPOST_SESSION_TTL", "soon").run();
-    let told = wrong.failed(2);
-    assert!(["session_ttl", "environment", "'soon'", "1s to 1h"].iter().all(|part| told.contains(part)), "{told}");
+    let response = wrong.failed(2);
+    assert!(
+        ["session_ttl", "environment", "'soon'", "1s to 1h"].iter().all(|part| response.contains(part)),
+        "{response}"
+    );
     let wrong = command(folder.path(), &["serve"]).env("SIGNPOST_DATABASE_URL", "mysql://localhost/x").run();
     assert!(wrong.failed(2).contains("sqlite:"));
     let away = command(folder.path(), &["serve", "--wait-for-database", "0"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
-use signpost_atm::reports::{HoldReason, MachineReport, ReportState, sql};
+use signpost_atm::reports::{MachineReport, ModerationReason, ReportState, sql};
 
 use crate::assistant::server_in;
 use crate::harness::{Service, until};
@@ -56,7 +56,7 @@ async fn imports_do_not_affect_reports() {
     let named = |name: &'static str| move |known: &Value| known["structuredContent"]["name"] == name;
     let known = wait_for_atm(&service, atm, "the import is served", named("New Name")).await;
     assert_eq!(known["structuredContent"]["status"], "unknown", "{known}");
-    // Another source has the ATM too: both row IDs lead to one ATM and its reports.
+    // Another source has the ATM too: both row IDs lead to the merged ATM and its reports.
     write(folder, "second.csv", &["77,30.26721,-97.7431,,Example Coin,,,"]);
     document(folder, &["atms", "import", "second.csv"]);
     let merged = wait_for_atm(&service, atm, "they are merged", |known| {
@@ -83,7 +83,7 @@ async fn imports_do_not_affect_reports() {
         document(folder, &["atms", "forget", source]);
     }
     wait_for_atm(&service, atm, "it is gone", |known| known["isError"] == true).await;
-    service.reports("203.0.113.2", atm, &json!({ "seen": "gone" })).await.refused(404, "atm_not_found");
+    service.reports("203.0.113.2", atm, &json!({ "seen": "gone" })).await.assert_error(404, "atm_not_found");
     document(folder, &["atms", "import", "first.csv"]);
     let back = wait_for_atm(&service, atm, "it is back", |known| known["isError"] != true).await;
     assert_eq!(back["structuredContent"]["status"], "unknown", "{back}");
@@ -153,7 +153,7 @@ async fn hold(service: &Service, ids: &[String], why: &str) {
     for id in ids {
         let change = "UPDATE atm_reports SET state = 'new', held = $2 WHERE id = $1";
         let params = vec![id.as_str().into(), why.into()];
-        service.app.store.write([signpost_store::step(change, params)]).await.unwrap();
+        service.app.store.write([signpost_store::Statement::new(change, params)]).await.unwrap();
     }
 }
 
@@ -177,7 +177,7 @@ async fn one_command_rejects_a_flood() {
     hold(&service, &ids[2..3], "burst").await;
     // Nothing happens without confirmation.
     let unsure = command(folder, &["reports", "reject", "--state", "new"]).run();
-    assert!(unsure.failed(1).contains("3 reports would be rejected; say --yes"), "nothing was asked");
+    assert!(unsure.failed(1).contains("3 reports would be rejected; add --yes"), "nothing was asked");
     for wrong in [
         &["reports", "reject"][..],
         &["reports", "reject", "--state", "shown", "--yes"],
@@ -194,9 +194,9 @@ async fn one_command_rejects_a_flood() {
         all.sort_by_key(|report| ids.iter().position(|id| *id == report.id.to_string()));
         all.into_iter().map(|report| (report.state, report.held)).collect()
     };
-    let (flood, burst) = (Some(HoldReason::Flood), Some(HoldReason::Burst));
+    let (flood, burst) = (Some(ModerationReason::Flood), Some(ModerationReason::Burst));
     assert_eq!(states().await, [(Rejected, flood), (Rejected, flood), (New, burst), (Shown, None)]);
-    // Several by ID; `left` has the reports that were already rejected.
+    // Several reports are rejected by ID; `left` has the reports that were already rejected.
     let named = document(folder, &["reports", "reject", &ids[1], &ids[2], &ids[3]]);
     assert_eq!(named, json!({ "rejected": 2, "left": [ids[1]] }));
     let audit = document(folder, &["audit", "list"]);
@@ -225,7 +225,7 @@ async fn reports_are_released_expire_and_are_deleted() {
     wait_for_atm(&service, atm, "it is shown", |known| known["structuredContent"]["reports"]["people"]["gone"] == 1)
         .await;
     command(folder, &["reports", "accept", &id, "--release"]).run().failed(1);
-    service.passes(SignedDuration::from_secs(1));
+    service.advance_clock(SignedDuration::from_secs(1));
     let other = service.reports("198.51.100.1", atm, &json!({ "seen": "broken" })).await.with(201);
     assert_eq!(document(folder, &["reports", "accept", other["id"].as_str().unwrap()])["state"], "accepted");
     let states = async || -> Vec<_> {
@@ -234,12 +234,12 @@ async fn reports_are_released_expire_and_are_deleted() {
         stored(&service).await.into_iter().map(|report| report.state).collect()
     };
     let days = |count: i64| SignedDuration::from_hours(24 * count);
-    service.passes(days(179));
+    service.advance_clock(days(179));
     assert_eq!(states().await, [ReportState::Accepted, ReportState::Shown]);
-    service.passes(days(1));
+    service.advance_clock(days(1));
     assert_eq!(states().await, [ReportState::Accepted, ReportState::Expired]);
-    service.passes(days(29));
+    service.advance_clock(days(29));
     assert_eq!(states().await, [ReportState::Accepted, ReportState::Expired]);
-    service.passes(days(1));
-    assert_eq!(states().await, [ReportState::Accepted], "what decides stays");
+    service.advance_clock(days(1));
+    assert_eq!(states().await, [ReportState::Accepted], "decisive reports are preserved");
 }

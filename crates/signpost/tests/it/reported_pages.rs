@@ -93,12 +93,12 @@ async fn fetch(server: &Service, method: Method, path: &str, headers: &[(&str, &
     }
     let reply = request.send().await.unwrap();
     let status = reply.status().as_u16();
-    let told = ["content-encoding", "etag", "content-length", "vary"];
+    let response = ["content-encoding", "etag", "content-length", "vary"];
     let header = |name: &str| {
         let values = reply.headers().get_all(name).iter().map(|value| value.to_str().unwrap().to_owned());
         values.collect::<Vec<_>>().join(", ")
     };
-    (status, told.map(header).into(), reply.bytes().await.unwrap().to_vec())
+    (status, response.map(header).into(), reply.bytes().await.unwrap().to_vec())
 }
 
 #[tokio::test]

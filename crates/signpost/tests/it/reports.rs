@@ -84,9 +84,9 @@ async fn two_reports_make_the_status_unknown() {
     open["openNow"] = json!(true);
     let list = service.call("find_nearest_bitcoin_atm", open).await.with(200);
     let is_listed = list["result"]["structuredContent"]["atms"].as_array().unwrap().iter().any(|atm| atm["id"] == 1);
-    assert!(!is_listed, "a doubted machine is said to be open: {list}");
+    assert!(!is_listed, "a reported ATM is shown as open: {list}");
     // Reports expire after ninety days without further action.
-    service.passes(SignedDuration::from_hours(90 * 24));
+    service.advance_clock(SignedDuration::from_hours(90 * 24));
     service.wait_for_details(1, "the reports are too old", |known| known.get("reports").is_none()).await;
 }
 
@@ -104,7 +104,7 @@ async fn positive_report_confirms_the_status() {
     );
     for from in ["203.0.113.1", "[2001:db8::1]"] {
         service.reports(from, 2, &gone()).await.with(201);
-        service.passes(SignedDuration::from_hours(24));
+        service.advance_clock(SignedDuration::from_hours(24));
     }
     let known = service.wait_for_details(2, "it is disputed", |known| known["reports"]["disputed"] == true).await;
     let people = json!({ "gone": 2, "there": 2 });
@@ -123,13 +123,17 @@ async fn proof_of_work_is_accepted_once() {
     let worked = json!({ "seen": "gone", "how": "saw", "pow": "2682170" });
     service.reports("192.0.2.1", 1, &worked).await.with(201);
     let again = service.reports("198.51.100.1", 1, &worked).await;
-    assert!(again.refused(422, "invalid_proof").is_object() && again.text.contains("used before"), "{}", again.text);
+    assert!(
+        again.assert_error(422, "invalid_proof").is_object() && again.text.contains("used before"),
+        "{}",
+        again.text
+    );
     for (atm, seen) in [(2, "gone"), (1, "broken")] {
         let moved = json!({ "seen": seen, "pow": "2682170" });
-        service.reports("203.0.113.1", atm, &moved).await.refused(422, "invalid_proof");
+        service.reports("203.0.113.1", atm, &moved).await.assert_error(422, "invalid_proof");
     }
-    service.passes(SignedDuration::from_hours(48));
-    service.reports("203.0.113.1", 1, &worked).await.refused(422, "invalid_proof");
+    service.advance_clock(SignedDuration::from_hours(48));
+    service.reports("203.0.113.1", 1, &worked).await.assert_error(422, "invalid_proof");
 }
 
 #[tokio::test]
@@ -146,7 +150,7 @@ async fn one_network_cannot_exhaust_the_limit() {
         replies.push(send(number).await);
     }
     assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 50, "of a day");
-    let refused = replies.iter().find(|reply| reply.status != 201).unwrap().refused(429, "rate_limited");
+    let refused = replies.iter().find(|reply| reply.status != 201).unwrap().assert_error(429, "rate_limited");
     assert_eq!(refused["limit"], "reports_of_network");
     service.reports("2001:db8:2::1", 1, &gone()).await.with(201);
 }
@@ -158,22 +162,22 @@ async fn report_limits_apply_per_client_and_atm() {
         service.reports("192.0.2.1", atm, &gone()).await.with(201);
     }
     let sixth = service.reports("192.0.2.1", 6, &gone()).await;
-    let told = sixth.refused(429, "rate_limited");
-    assert_eq!((&told["limit"], &told["retry_after"]), (&json!("reports"), &json!(3600)));
+    let response = sixth.assert_error(429, "rate_limited");
+    assert_eq!((&response["limit"], &response["retry_after"]), (&json!("reports"), &json!(3600)));
     assert_eq!(sixth.header("retry-after"), Some("3600"));
     // An address that the client puts before the proxy's entry is ignored.
-    service.reports("203.0.113.9, 192.0.2.1", 6, &gone()).await.refused(429, "rate_limited");
+    service.reports("203.0.113.9, 192.0.2.1", 6, &gone()).await.assert_error(429, "rate_limited");
     for number in 1..=3 {
         service.reports(&format!("198.51.{number}.1"), 9, &gone()).await.with(201);
     }
-    let fourth = service.reports("198.51.4.1", 9, &gone()).await.refused(429, "rate_limited");
+    let fourth = service.reports("198.51.4.1", 9, &gone()).await.assert_error(429, "rate_limited");
     assert_eq!(fourth["limit"], "reports_of_machine");
-    // Repeated reports about an ATM count as one person.
+    // Repeated reports about an ATM count as the report of one person.
     for seen in ["there", "wrong_place", "wrong_hours"] {
         service.reports("198.51.5.1", 10, &json!({ "seen": seen })).await.with(201);
     }
     service.reports("198.51.6.1", 10, &gone()).await.with(201);
-    service.passes(SignedDuration::from_hours(24));
+    service.advance_clock(SignedDuration::from_hours(24));
     service.reports("198.51.4.1", 9, &gone()).await.with(201);
     service.reports("192.0.2.1", 6, &gone()).await.with(201);
 }
@@ -194,13 +198,13 @@ async fn concurrent_reports_obey_the_limits() {
 #[tokio::test]
 async fn reports_beyond_100_an_hour_await_moderation() {
     let service = service().await;
-    // Several reports of type `gone` about ATMs of one operator would be a burst.
+    // Several reports of type `gone` about ATMs of one operator would count as a burst.
     let there = json!({ "seen": "there" });
     let send = async |number: u64| service.reports(&format!("198.{}.{number}.1", number % 7), number, &there).await;
     let states: Vec<_> =
         join_all((1..=110).map(send)).await.iter().map(|reply| reply.with(201)["state"].clone()).collect();
     assert_eq!(states.iter().filter(|state| **state == "new").count(), 10, "{states:?}");
-    until("the shown ones are seen", async || {
+    until("shown reports are counted", async || {
         let shown = service.app.atm.catalogue.snapshot();
         let shown = shown.entries().iter().filter(|entry| shown.reports(entry).is_some()).count();
         (shown == 100).then_some(())
@@ -220,8 +224,8 @@ async fn invalid_report_does_not_use_the_quota() {
         (json!({ "seen": "gone", "text": "x".repeat(281) }), "text"),
         (json!({ "seen": "gone", "atm_id": 2 }), "atm_id"),
     ] {
-        let told = service.reports("192.0.2.1", 1, &body).await.refused(400, "invalid_request");
-        assert_eq!(told["field"], field, "{body}");
+        let response = service.reports("192.0.2.1", 1, &body).await.assert_error(400, "invalid_request");
+        assert_eq!(response["field"], field, "{body}");
     }
     for path in [
         "/v1/atms/999999999/reports",
@@ -231,11 +235,11 @@ async fn invalid_report_does_not_use_the_quota() {
         "/v1/atms/+1/reports",
     ] {
         let headers = [("x-forwarded-for", "192.0.2.1"), ("content-type", "application/json")];
-        service.send(Method::POST, path, &headers, &gone().to_string()).await.refused(404, "atm_not_found");
+        service.send(Method::POST, path, &headers, &gone().to_string()).await.assert_error(404, "atm_not_found");
     }
-    let told = json!({ "seen": "gone", "pow": "0" });
-    service.reports("192.0.2.1", 1, &told).await.refused(422, "invalid_proof");
-    service.send(Method::GET, "/v1/atms/1/reports", &[], "").await.refused(405, "method_not_allowed");
+    let response = json!({ "seen": "gone", "pow": "0" });
+    service.reports("192.0.2.1", 1, &response).await.assert_error(422, "invalid_proof");
+    service.send(Method::GET, "/v1/atms/1/reports", &[], "").await.assert_error(405, "method_not_allowed");
     for atm in 1..=5 {
         service.reports("192.0.2.1", atm, &gone()).await.with(201);
     }
@@ -277,8 +281,8 @@ async fn operator_key_decides_only_about_its_atms() {
         let headers = [("authorization", key), ("content-type", "application/json")];
         service.send(Method::POST, &format!("/v1/atms/{atm}/reports"), &headers, &body.to_string()).await
     };
-    decide(&other, &gone()).await.refused(403, "atm_not_yours");
-    decide("Bearer svc_live_x", &gone()).await.refused(401, "invalid_api_key");
+    decide(&other, &gone()).await.assert_error(403, "atm_not_yours");
+    decide("Bearer svc_live_x", &gone()).await.assert_error(401, "invalid_api_key");
     service.wait_for_details(atm, "it is open", |known| known["status"] == "open").await;
     let word = decide(&acme, &gone()).await.with(201);
     assert_eq!(word["state"], "accepted");
@@ -307,7 +311,7 @@ async fn operator_key_decides_only_about_its_atms() {
     service.wait_for_details(atm, "it is open again", |known| known["status"] == "open").await;
     decide(&acme, &json!({ "seen": "broken" })).await.with(201);
     service.wait_for_details(atm, "it is out of service", |known| known["status"] == "out_of_service").await;
-    service.passes(SignedDuration::from_hours(1));
+    service.advance_clock(SignedDuration::from_hours(1));
     let mut later = machine;
     later["locations"][0]["lastReportedTime"] = json!("2027-01-15T08:59:00Z");
     submit(&later).await;
@@ -324,16 +328,16 @@ async fn limits_survive_restarts_and_ips_expire() {
     first.stop().await;
     let second = server_in(folder.path(), &BEHIND_A_PROXY).await;
     assert!(second.details(1).await.get("reports").is_some(), "a report was lost");
-    second.reports("192.0.2.1", 6, &gone()).await.refused(429, "rate_limited");
+    second.reports("192.0.2.1", 6, &gone()).await.assert_error(429, "rate_limited");
     second.reports("198.51.100.1", 1, &gone()).await.with(201);
     let addresses = "SELECT COUNT(*) FROM atm_reports WHERE address IS NOT NULL OR network IS NOT NULL";
     let count = async || second.app.store.read_one(addresses, vec![]).await.unwrap().unwrap().int(0).unwrap();
     assert_eq!(count().await, 6);
-    second.passes(SignedDuration::from_hours(23));
+    second.advance_clock(SignedDuration::from_hours(23));
     signpost_atm::reports::sql::sweep(&second.app.store, second.app.clock.now()).await.unwrap();
     assert_eq!(count().await, 0);
     let salts = "SELECT COUNT(*) FROM atm_report_salts";
-    second.passes(SignedDuration::from_hours(48));
+    second.advance_clock(SignedDuration::from_hours(48));
     signpost_atm::reports::sql::sweep(&second.app.store, second.app.clock.now()).await.unwrap();
     assert_eq!(second.app.store.read_one(salts, vec![]).await.unwrap().unwrap().int(0).unwrap(), 0);
     second.wait_for_details(1, "both are counted", |known| known["status"] == "unknown").await;

@@ -61,5 +61,5 @@ fn exported_atms_can_be_imported() {
     }
     let printed = command(folder, &["atms", "export", "--format", "csv", "--source", "machines"]).run();
     assert_eq!(printed.out.lines().count(), 3);
-    command(folder, &["atms", "export", "--source", "nobody"]).run().failed(1);
+    command(folder, &["atms", "export", "--source", "unknown"]).run().failed(1);
 }

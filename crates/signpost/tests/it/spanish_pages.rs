@@ -17,12 +17,12 @@ async fn unknown_values_and_fees_are_in_spanish() {
     let catalogue = &server.app.atm.catalogue;
     let version = catalogue.snapshot().version();
     catalogue.replace(Snapshot::build(StoredCatalogue { version, atms: vec![atm], ..StoredCatalogue::default() }));
-    for (lang, told) in [
+    for (lang, expected) in [
         ("en", ["content=\"address not known.", "16.5 %", "999.5"]),
         ("es", ["content=\"dirección no conocida.", "16,5 %", "999,5"]),
     ] {
         let page = open(&server, &format!("/atm/1?lang={lang}")).await.text;
-        for text in told {
+        for text in expected {
             assert!(page.contains(text), "{lang}, {text}: {page}");
         }
         // Without an address there is no copy button.

@@ -108,8 +108,8 @@ async fn submission_updates_the_status_of_atms() {
     );
     assert_eq!(known["timeZone"], "America/Chicago");
 
-    // In the morning, without a submission; a submission of one ATM does not change the other.
-    server.passes(SignedDuration::from_secs(4 * 3600 + 60));
+    // The ATMs open in the morning without a submission; a submission of an ATM does not change the other ATM.
+    server.advance_clock(SignedDuration::from_secs(4 * 3600 + 60));
     let open = found(&server, 2).await;
     assert!(
         open.iter().all(|atm| atm["status"] == "open" && atm["closesAt"] == "2027-01-15T22:00:00-06:00"),
@@ -133,14 +133,20 @@ async fn submission_requires_a_key_with_its_scope() {
     let acme = operator(&server, "acme", Environment::Live).await;
     let body = submission(&[location("1", 30.2672, true)]);
     let integrator = server.integrator_of("acme", Environment::Live).await;
-    let refused = integrator.post_raw(SUBMISSIONS, &body).await.refused(403, "insufficient_scope");
+    let refused = integrator.post_raw(SUBMISSIONS, &body).await.assert_error(403, "insufficient_scope");
     assert_eq!(refused, json!({ "needed": "atms", "opened": "auth" }));
     let headers = [("authorization", acme.authorization.as_str())];
-    server.send(Method::GET, "/v1/domains", &headers, "").await.refused(403, "insufficient_scope");
-    server.send(Method::POST, "/sandbox/v1/atms/submissions", &headers, &body).await.refused(401, "invalid_api_key");
-    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
-    server.send(Method::POST, "/v1/atms/submissions", &headers, &body).await.refused(415, "unsupported_media_type");
-    server.send(Method::GET, "/v1/atms/submissions", &headers, "").await.refused(405, "method_not_allowed");
+    server.send(Method::GET, "/v1/domains", &headers, "").await.assert_error(403, "insufficient_scope");
+    server
+        .send(Method::POST, "/sandbox/v1/atms/submissions", &headers, &body)
+        .await
+        .assert_error(401, "invalid_api_key");
+    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.assert_error(401, "invalid_api_key");
+    server
+        .send(Method::POST, "/v1/atms/submissions", &headers, &body)
+        .await
+        .assert_error(415, "unsupported_media_type");
+    server.send(Method::GET, "/v1/atms/submissions", &headers, "").await.assert_error(405, "method_not_allowed");
 }
 
 #[tokio::test]
@@ -157,13 +163,13 @@ async fn invalid_submission_changes_nothing() {
         (r#"{"locations": []}"#, "invalid_request", "locations"),
         ("\u{feff} ", "invalid_json", ""),
     ] {
-        let details = acme.submit(body).await.refused(400, code);
+        let details = acme.submit(body).await.assert_error(400, code);
         assert_eq!(details.get("field").and_then(Value::as_str).unwrap_or_default(), field, "{body}");
     }
-    acme.submit(&"[".repeat(200_000)).await.refused(400, "invalid_json");
-    acme.submit(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
+    acme.submit(&"[".repeat(200_000)).await.assert_error(400, "invalid_json");
+    acme.submit(&" ".repeat((8 << 20) + 1)).await.assert_error(413, "payload_too_large");
     assert_eq!(catalogue::sql::read_version(&server.app.store).await.unwrap(), version);
-    // An invalid location does not affect the valid ones.
+    // An invalid location does not affect the valid locations.
     let report =
         acme.submit(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
     let report = report.with(200);
@@ -202,11 +208,11 @@ async fn submission_cost_is_bounded() {
     let acme = operator(&server, "acme", Environment::Live).await;
     // Eight megabytes of empty objects, then invalid JSON: the parser stops at the limit.
     let body = format!("{{\"locations\": [{}", "{},".repeat((8 << 20) / 3 - 10));
-    let details = acme.submit(&body).await.refused(400, "invalid_request");
+    let details = acme.submit(&body).await.assert_error(400, "invalid_request");
     assert_eq!(details["field"], "locations");
     assert!(details["reason"].as_str().unwrap().starts_with("must contain at most 25000 locations"), "{details}");
     let long = format!("{{\"locations\": [{{\"note\": \"{}\"}}]}}", "x".repeat(64 * 1024));
-    acme.submit(&long).await.blames("locations");
+    acme.submit(&long).await.assert_invalid_field("locations");
     let report = acme.submit(&submission(&vec![json!({}); 25_000])).await.with(200);
     assert_eq!(
         (&report["skipped"]["total"], report["skipped"]["first"].as_array().unwrap().len()),
@@ -225,18 +231,21 @@ async fn slow_submissions_do_not_occupy_all_slots() {
     let headers = [("authorization", acme.authorization.as_str())];
     let refused = server.send(Method::POST, "/v1/atms/submissions", &headers, "x").await;
     assert_eq!(refused.header("retry-after"), Some("1"));
-    assert_eq!(refused.refused(429, "rate_limited"), json!({ "limit": "reports", "at_once": 1, "retry_after": 1 }));
+    assert_eq!(
+        refused.assert_error(429, "rate_limited"),
+        json!({ "limit": "reports", "at_once": 1, "retry_after": 1 })
+    );
     other.submit(&body).await.with(200);
     for number in 2..=8 {
         begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begin_submission().await);
     }
     let refused = other.submit(&body).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
-    refused.refused(503, "unavailable");
+    refused.assert_error(503, "unavailable");
     // A request without an API key uses no slot.
-    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
+    server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.assert_error(401, "invalid_api_key");
 
-    // When their rates are known, a new submission replaces the slowest one, and all of them end.
+    // When their rates are known, a new submission replaces the slowest submission, and all submissions end.
     server.clock.advance(SignedDuration::from_secs(10));
     other.submit(&body).await.with(200);
     for slow in &mut begun {

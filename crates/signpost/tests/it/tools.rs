@@ -186,14 +186,14 @@ async fn empty_result_suggests_the_next_step() {
 #[tokio::test]
 async fn unknown_place_or_atm_suggests_a_remedy() {
     let server = server().await;
-    let told = failed(&server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
-    assert!(told.contains("Xyzzyville") && told.contains("Austin, TX"), "{told}");
-    let told = failed(&server.call(FIND, json!({ "location": "Miami, WY" })).await);
-    assert!(told.contains("Did you mean Miami, FL"), "{told}");
-    let told = failed(&server.call(DETAILS, json!({ "atmId": 9_007_199_254_740_992_u64 })).await);
-    assert!(told.contains("find_nearest_bitcoin_atm"), "{told}");
-    let told = failed(&server.call(LIST, json!({ "state": "TX", "city": "Nowhere at all" })).await);
-    assert!(told.contains("Texas"), "{told}");
+    let response = failed(&server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
+    assert!(response.contains("Xyzzyville") && response.contains("Austin, TX"), "{response}");
+    let response = failed(&server.call(FIND, json!({ "location": "Miami, WY" })).await);
+    assert!(response.contains("Did you mean Miami, FL"), "{response}");
+    let response = failed(&server.call(DETAILS, json!({ "atmId": 9_007_199_254_740_992_u64 })).await);
+    assert!(response.contains("find_nearest_bitcoin_atm"), "{response}");
+    let response = failed(&server.call(LIST, json!({ "state": "TX", "city": "Nowhere at all" })).await);
+    assert!(response.contains("Texas"), "{response}");
 }
 
 #[tokio::test]
@@ -286,8 +286,8 @@ async fn results_match_their_schemas() {
     assert_eq!(seen.len(), tools.len());
 }
 
-/// Returns ATMs at one location with very long texts. A server that sees the version of its database does not reload
-/// them.
+/// Returns ATMs at a single location, with very long texts. A server that sees the version of its database does not
+/// reload them.
 fn verbose(version: i64) -> Snapshot {
     let atm = |number: u64| {
         let mut record = Record::at(Point::new(30.267, -97.743).unwrap());

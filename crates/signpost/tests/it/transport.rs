@@ -107,7 +107,7 @@ async fn eleventh_message_per_second_is_rejected() {
         let reply = server.send(Method::GET, "/mcp", &[], "").await;
         assert_eq!((reply.status, reply.header("allow").is_some()), (405, true));
     }
-    server.passes(SignedDuration::from_secs(1));
+    server.advance_clock(SignedDuration::from_secs(1));
     server.send(Method::POST, "/mcp", &[JSON], PING).await.with(200);
 }
 
@@ -149,7 +149,7 @@ impl Stream {
             }
             let mut bytes = [0; 4096];
             let read = tokio::time::timeout(Duration::from_secs(10), self.connection.read(&mut bytes)).await;
-            let length = read.expect("the stream says something in time").unwrap();
+            let length = read.expect("a message in time").unwrap();
             assert!(length > 0, "the stream ended: {}", self.text);
             self.text.push_str(&String::from_utf8_lossy(&bytes[..length]));
         }
@@ -212,8 +212,8 @@ async fn streams_of_one_client_ip_are_limited() {
 #[tokio::test]
 async fn services_can_be_disabled() {
     let server = server_with(&[("services", "auth")]).await;
-    server.send(Method::POST, "/mcp", &[JSON], PING).await.refused(404, "not_found");
-    server.send(Method::GET, "/v1/domains", &[], "").await.refused(401, "invalid_api_key");
+    server.send(Method::POST, "/mcp", &[JSON], PING).await.assert_error(404, "not_found");
+    server.send(Method::GET, "/v1/domains", &[], "").await.assert_error(401, "invalid_api_key");
     let server = server_with(&[("services", "atm")]).await;
     server.send(Method::POST, "/mcp", &[JSON], PING).await.with(200);
     // Sent without the check that the path is documented.

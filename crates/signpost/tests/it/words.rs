@@ -16,7 +16,7 @@ struct Entry {
     forbidden: Vec<Vec<String>>,
 }
 
-/// A word of a text and its line number. Code is one word that matches no phrase.
+/// A word of a text and its line number. Code counts as a single word that matches no phrase.
 type Word = (usize, String);
 
 #[test]

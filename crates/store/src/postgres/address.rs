@@ -54,7 +54,7 @@ impl PostgresAddress {
         Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref())?) })
     }
 
-    /// Returns whether connections cross a network without encryption.
+    /// Returns true if connections cross a network without encryption.
     pub(super) fn is_exposed(&self) -> bool {
         self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_far)
     }

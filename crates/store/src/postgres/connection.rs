@@ -1,4 +1,4 @@
-//! One connection, which runs a step, a write, or the writes of many requests in one commit.
+//! A connection, which runs a statement, a write, or the writes of many requests in a single commit.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -7,27 +7,27 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use futures_util::future::{MaybeDone, maybe_done, poll_fn};
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Statement};
 
-use super::group::{Done, Group, StepBatch, written};
+use super::group::{StatementBatch, StatementResult, WriteGroup, written};
 use super::value;
 use crate::random::random;
 use crate::row::{Row, Value};
-use crate::step::{Step, Unavailable, WriteOutcome};
+use crate::statement::{Statement, Unavailable, WriteOutcome};
 
 /// Maximum attempts of a single write that conflicts with another transaction.
-const ATTEMPTS: u32 = 20;
-/// Maximum attempts of a group of writes, before each runs alone.
-const GROUP_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 20;
+/// Maximum attempts of a group of writes, before each runs separately.
+const MAX_GROUP_ATTEMPTS: u32 = 3;
 /// Maximum number of statements that are sent before the first reply is read.
-const PIPELINED: usize = 256;
+const MAX_PIPELINED: usize = 256;
 
 /// A connection with its prepared statements.
 pub(super) struct Connection {
     pub(super) client: Client,
-    prepared: HashMap<&'static str, Statement>,
+    prepared: HashMap<&'static str, tokio_postgres::Statement>,
 }
 
 impl Connection {
@@ -36,26 +36,26 @@ impl Connection {
     }
 
     /// Runs independent reads. A failure affects only its read.
-    pub(super) async fn read_all(&mut self, steps: &[Step]) -> Vec<Result<Vec<Row>>> {
-        let mut unknown = Vec::with_capacity(steps.len());
-        for step in steps {
-            unknown.push(self.prepare(&[step.sql]).await.err());
+    pub(super) async fn read_all(&mut self, statements: &[Statement]) -> Vec<Result<Vec<Row>>> {
+        let mut unknown = Vec::with_capacity(statements.len());
+        for statement in statements {
+            unknown.push(self.prepare(&[statement.sql]).await.err());
         }
-        let known = steps.iter().zip(&unknown).filter(|(_, error)| error.is_none());
-        let mut answers = answers(known.map(|(step, _)| self.send(step)).collect()).await.into_iter();
+        let known = statements.iter().zip(&unknown).filter(|(_, error)| error.is_none());
+        let mut replies = replies(known.map(|(statement, _)| self.send(statement)).collect()).await.into_iter();
         let results = unknown.into_iter().map(|error| match error {
             Some(error) => Err(error),
-            None => Ok(answers.next().context("each statement has a reply")??.1),
+            None => Ok(replies.next().context("each statement has a reply")??.1),
         });
         results.collect()
     }
 
-    /// Runs the writes of many requests, in one transaction if they do not conflict. Each has the outcome that it would
-    /// have in a separate transaction.
-    pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<WriteOutcome>> {
+    /// Runs the writes of many requests, in a single transaction if they do not conflict. Each write has the outcome
+    /// that it would have in a separate transaction.
+    pub(super) async fn write_all(&mut self, writes: &[Vec<Statement>]) -> Vec<Result<WriteOutcome>> {
         if writes.len() > 1 {
-            for attempt in 0..GROUP_ATTEMPTS {
-                match self.together(writes).await {
+            for attempt in 0..MAX_GROUP_ATTEMPTS {
+                match self.run_together(writes).await {
                     Ok(Some(written)) => return written.into_iter().map(Ok).collect(),
                     // It is unknown whether the transaction was committed.
                     Err(error) if self.client.is_closed() => {
@@ -73,9 +73,9 @@ impl Connection {
         written
     }
 
-    async fn write(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
-        for attempt in 0..ATTEMPTS {
-            match self.alone(write).await {
+    async fn write(&mut self, write: &Vec<Statement>) -> Result<WriteOutcome> {
+        for attempt in 0..MAX_ATTEMPTS {
+            match self.run_separately(write).await {
                 Err(error) if is_conflict(&error) => pause(attempt).await,
                 done => return done,
             }
@@ -83,31 +83,32 @@ impl Connection {
         bail!(Unavailable("too many concurrent writes".to_owned()))
     }
 
-    async fn alone(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
+    async fn run_separately(&mut self, write: &Vec<Statement>) -> Result<WriteOutcome> {
         // A single statement is atomic.
-        if let [step] = write.as_slice() {
-            self.prepare(&[step.sql]).await?;
-            return Ok(written(write, [self.run(step).await?].into()));
+        if let [statement] = write.as_slice() {
+            self.prepare(&[statement.sql]).await?;
+            return Ok(written(write, [self.run(statement).await?].into()));
         }
-        let written = self.together(std::slice::from_ref(write)).await?;
+        let written = self.run_together(std::slice::from_ref(write)).await?;
         written.and_then(|mut written| written.pop()).context("one write")
     }
 
-    /// Runs several writes as one transaction. Returns `None` if one of them was refused after it had changed
-    /// something: nothing was written, and each has to run separately.
-    async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<WriteOutcome>>> {
-        let group = Group::of(writes);
-        let mut statements: Vec<&'static str> = group.batch.iter().map(|batch| batch.sql).collect();
-        statements.extend(group.others.iter().copied().flatten().map(|step| step.sql));
-        self.prepare(&statements).await?;
+    /// Runs several writes as a single transaction. Returns `None` if a write was refused after it had changed
+    /// something: nothing was written, and each write has to run separately.
+    async fn run_together(&mut self, writes: &[Vec<Statement>]) -> Result<Option<Vec<WriteOutcome>>> {
+        let group = WriteGroup::new(writes);
+        let mut texts: Vec<&'static str> = group.batch.iter().map(|batch| batch.sql).collect();
+        texts.extend(group.others.iter().copied().flatten().map(|statement| statement.sql));
+        self.prepare(&texts).await?;
         if let Some(batch) = &group.batch
             && group.others.is_empty()
         {
-            // A single statement is atomic, and takes one round trip.
+            // A statement is atomic, and needs a single round trip.
             let done = self.run_batch(batch).await?;
             return Ok(Some(group.written(writes, vec![done])?.0));
         }
-        let may_be_undone = group.others.iter().any(|write| write.len() > 1 && write.iter().any(|step| step.must));
+        let may_be_undone =
+            group.others.iter().any(|write| write.len() > 1 && write.iter().any(|statement| statement.expects_row));
         let done = match self.run_all(&group, !may_be_undone).await {
             Ok(done) => done,
             Err(error) => {
@@ -123,32 +124,32 @@ impl Connection {
         Ok((!is_undone || writes.len() == 1).then_some(written))
     }
 
-    /// Begins a transaction, runs the batch and every other step, and commits if `commit` is set. The statements are
-    /// pipelined.
-    async fn run_all(&self, group: &Group<'_>, commit: bool) -> Result<Vec<Done>> {
+    /// Begins a transaction, runs the batch and every other statement, and commits if `commit` is set. The statements
+    /// are pipelined.
+    async fn run_all(&self, group: &WriteGroup<'_>, commit: bool) -> Result<Vec<StatementResult>> {
         let mut statements = vec![self.send_control("BEGIN")];
         statements.extend(
             group.batch.iter().map(|batch| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_batch(batch)))) }),
         );
-        statements.extend(group.others.iter().copied().flatten().map(|step| self.send(step)));
+        statements.extend(group.others.iter().copied().flatten().map(|statement| self.send(statement)));
         statements.extend(commit.then(|| self.send_control("COMMIT")));
         let mut done = Vec::with_capacity(statements.len());
         let mut statements = statements.into_iter();
         loop {
-            let sent: Vec<Sent<'_>> = statements.by_ref().take(PIPELINED).collect();
+            let sent: Vec<Sent<'_>> = statements.by_ref().take(MAX_PIPELINED).collect();
             if sent.is_empty() {
                 break;
             }
             // The first failure caused the others.
-            done.extend(answers(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
+            done.extend(replies(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
         }
         done.remove(0);
         done.truncate(done.len() - usize::from(commit));
         Ok(done)
     }
 
-    fn send<'a>(&'a self, step: &'a Step) -> Sent<'a> {
-        Box::pin(maybe_done(Box::pin(self.run(step))))
+    fn send<'a>(&'a self, statement: &'a Statement) -> Sent<'a> {
+        Box::pin(maybe_done(Box::pin(self.run(statement))))
     }
 
     fn send_control<'a>(&'a self, sql: &'static str) -> Sent<'a> {
@@ -158,49 +159,51 @@ impl Connection {
         })))
     }
 
-    /// Runs a batch as one statement. Its rows are the keys of the steps with changes.
-    async fn run_batch(&self, batch: &StepBatch<'_>) -> Result<Done> {
-        let statement = self.prepared.get(batch.sql).context("the statement is prepared")?;
-        let columns: Vec<Vec<&Value>> = (0..statement.params().len())
-            .map(|at| batch.steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect())
+    /// Runs a batch at once. Its rows are the keys of the statements with changes.
+    async fn run_batch(&self, batch: &StatementBatch<'_>) -> Result<StatementResult> {
+        let prepared = self.prepared.get(batch.sql).context("the statement is prepared")?;
+        let columns: Vec<Vec<&Value>> = (0..prepared.params().len())
+            .map(|at| {
+                batch.statements.iter().map(|statement| statement.params.get(at).unwrap_or(&Value::Null)).collect()
+            })
             .collect();
         let params: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-        read(&self.client.query(statement, &params).await?)
+        read(&self.client.query(prepared, &params).await?)
     }
 
-    async fn prepare(&mut self, statements: &[&'static str]) -> Result<()> {
-        for &sql in statements {
+    async fn prepare(&mut self, texts: &[&'static str]) -> Result<()> {
+        for &sql in texts {
             if !self.prepared.contains_key(sql) {
-                let statement = self.client.prepare(sql).await.with_context(|| sql)?;
-                self.prepared.insert(sql, statement);
+                let prepared = self.client.prepare(sql).await.with_context(|| sql)?;
+                self.prepared.insert(sql, prepared);
             }
         }
         Ok(())
     }
 
-    async fn run(&self, step: &Step) -> Result<Done> {
-        let statement = self.prepared.get(step.sql).context("the statement is prepared")?;
-        // A statement may use fewer values than the step has.
+    async fn run(&self, statement: &Statement) -> Result<StatementResult> {
+        let prepared = self.prepared.get(statement.sql).context("the statement is prepared")?;
+        // The SQL may use fewer parameters than the statement has.
         let params: Vec<&(dyn ToSql + Sync)> =
-            step.params.iter().take(statement.params().len()).map(|value| value as &(dyn ToSql + Sync)).collect();
-        if statement.columns().is_empty() {
-            return Ok((self.client.execute(statement, &params).await?, Vec::new()));
+            statement.params.iter().take(prepared.params().len()).map(|value| value as &(dyn ToSql + Sync)).collect();
+        if prepared.columns().is_empty() {
+            return Ok((self.client.execute(prepared, &params).await?, Vec::new()));
         }
-        read(&self.client.query(statement, &params).await?)
+        read(&self.client.query(prepared, &params).await?)
     }
 }
 
-fn read(found: &[tokio_postgres::Row]) -> Result<Done> {
+fn read(found: &[tokio_postgres::Row]) -> Result<StatementResult> {
     let rows = found.iter().map(value::row).collect::<Result<Vec<_>>>()?;
     Ok((u64::try_from(rows.len())?, rows))
 }
 
-type RunningStep<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
+type RunningStatement<'a> = Pin<Box<dyn Future<Output = Result<StatementResult>> + Send + 'a>>;
 /// A statement that is sent by the first poll.
-type Sent<'a> = Pin<Box<MaybeDone<RunningStep<'a>>>>;
+type Sent<'a> = Pin<Box<MaybeDone<RunningStatement<'a>>>>;
 
 /// Sends the statements in order, then awaits their replies.
-async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
+async fn replies(mut sent: Vec<Sent<'_>>) -> Vec<Result<StatementResult>> {
     poll_fn(|context| {
         for statement in &mut sent {
             let _sent = statement.as_mut().poll(context);
@@ -208,12 +211,12 @@ async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
         Poll::Ready(())
     })
     .await;
-    let mut answers = Vec::with_capacity(sent.len());
+    let mut replies = Vec::with_capacity(sent.len());
     for statement in &mut sent {
         statement.as_mut().await;
-        answers.push(statement.as_mut().take_output().context("the reply is complete").flatten());
+        replies.push(statement.as_mut().take_output().context("the reply is complete").flatten());
     }
-    answers
+    replies
 }
 
 /// Waits a little longer with each attempt, with jitter.
@@ -233,7 +236,7 @@ fn is_conflict(error: &Error) -> bool {
 }
 
 /// Returns [`Unavailable`] for temporary failures, and other errors unchanged.
-pub(super) fn named(error: Error) -> Error {
+pub(super) fn classify_error(error: Error) -> Error {
     let Some(failed) = failure(&error) else { return error };
     let is_temporary = failed.code().is_none_or(|state| {
         // Connection lost, out of resources, stopped by the operator, system error; read-only standby.

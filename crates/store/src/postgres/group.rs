@@ -1,60 +1,64 @@
-//! Writes of many requests in one transaction: steps that run as one statement, and the outcome of each write.
+//! Writes of many requests in a single transaction: statements that run as a batch, and the outcome of each write.
 
 use std::collections::HashSet;
 
 use anyhow::{Context, Result};
 
 use crate::row::{Row, Value};
-use crate::step::{Step, WriteOutcome};
+use crate::statement::{Statement, WriteOutcome};
 
-/// The number of rows that a step changed, and the rows that it returned.
-pub(super) type Done = (u64, Vec<Row>);
+/// The number of rows that a statement changed, and the rows that it returned.
+pub(super) type StatementResult = (u64, Vec<Row>);
 
-/// Steps that run as one statement. Their keys are distinct.
-pub(super) struct StepBatch<'a> {
+/// Statements that run at once, as `sql`. Their keys are distinct.
+pub(super) struct StatementBatch<'a> {
     pub(super) sql: &'static str,
     key: usize,
-    pub(super) steps: Vec<&'a Step>,
+    pub(super) statements: Vec<&'a Statement>,
 }
 
 /// The writes of a transaction.
-pub(super) struct Group<'a> {
-    /// The batch, if it would have more than one step.
-    pub(super) batch: Option<StepBatch<'a>>,
-    /// The other writes. They run step by step.
-    pub(super) others: Vec<&'a Vec<Step>>,
+pub(super) struct WriteGroup<'a> {
+    /// The batch, if it would have several statements.
+    pub(super) batch: Option<StatementBatch<'a>>,
+    /// The other writes. Their statements run separately.
+    pub(super) others: Vec<&'a Vec<Statement>>,
     /// Whether each write is part of the batch.
     is_batched: Vec<bool>,
 }
 
-impl<'a> Group<'a> {
-    /// Groups writes. A batch consists of the writes with a single step and an equal batch statement.
-    pub(super) fn of(writes: &'a [Vec<Step>]) -> Self {
+impl<'a> WriteGroup<'a> {
+    /// Groups writes. A batch consists of the writes with a single statement and equal SQL of the batch.
+    pub(super) fn new(writes: &'a [Vec<Statement>]) -> Self {
         let single_writes =
             || Self { batch: None, others: writes.iter().collect(), is_batched: vec![false; writes.len()] };
-        let Some((sql, key)) = writes.iter().find_map(batch_statement) else { return single_writes() };
+        let Some((sql, key)) = writes.iter().find_map(batch_key) else { return single_writes() };
         let mut keys = HashSet::with_capacity(writes.len());
-        let mut steps = Vec::new();
+        let mut statements = Vec::new();
         let mut others = Vec::new();
         let mut is_batched = Vec::with_capacity(writes.len());
         for write in writes {
-            let belongs = batch_statement(write).is_some_and(|(text, _)| text == sql)
+            let belongs = batch_key(write).is_some_and(|(text, _)| text == sql)
                 && write[0].params.get(key).is_some_and(|value| keys.insert(value));
             if belongs {
-                steps.push(&write[0]);
+                statements.push(&write[0]);
             } else {
                 others.push(write);
             }
             is_batched.push(belongs);
         }
-        if steps.len() < 2 {
+        if statements.len() < 2 {
             return single_writes();
         }
-        Self { batch: Some(StepBatch { sql, key, steps }), others, is_batched }
+        Self { batch: Some(StatementBatch { sql, key, statements }), others, is_batched }
     }
 
-    /// Returns the outcome of each write, and whether one was refused after it had changed something.
-    pub(super) fn written(&self, writes: &[Vec<Step>], done: Vec<Done>) -> Result<(Vec<WriteOutcome>, bool)> {
+    /// Returns the outcome of each write, and whether a write was refused after it had changed something.
+    pub(super) fn written(
+        &self,
+        writes: &[Vec<Statement>],
+        done: Vec<StatementResult>,
+    ) -> Result<(Vec<WriteOutcome>, bool)> {
         let mut done = done.into_iter();
         let mut key = 0;
         let mut rows = Vec::new();
@@ -68,7 +72,11 @@ impl<'a> Group<'a> {
         for (write, is_batched) in writes.iter().zip(&self.is_batched) {
             let outcome = if *is_batched {
                 let is_done = write[0].params.get(key).is_some_and(|value| changed.contains(value));
-                if is_done || !write[0].must { WriteOutcome::Committed(Vec::new()) } else { WriteOutcome::Refused(0) }
+                if is_done || !write[0].expects_row {
+                    WriteOutcome::Committed(Vec::new())
+                } else {
+                    WriteOutcome::Refused(0)
+                }
             } else {
                 let outcome = written(write, done.by_ref().take(write.len()).collect());
                 is_undone |= write.len() > 1 && !outcome.is_committed();
@@ -80,15 +88,17 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the batch statement of a write with a single step, and the position of its key.
-fn batch_statement(write: &Vec<Step>) -> Option<(&'static str, usize)> {
-    let [step] = write.as_slice() else { return None };
-    step.batch
+/// Returns the SQL of the batch for a write with a single statement, and the position of its key.
+fn batch_key(write: &Vec<Statement>) -> Option<(&'static str, usize)> {
+    let [statement] = write.as_slice() else { return None };
+    statement.batch
 }
 
-/// Returns the outcome of a write from the results of its steps.
-pub(super) fn written(write: &[Step], mut done: Vec<Done>) -> WriteOutcome {
-    if let Some(refused) = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0) {
+/// Returns the outcome of a write from the results of its statements.
+pub(super) fn written(write: &[Statement], mut done: Vec<StatementResult>) -> WriteOutcome {
+    if let Some(refused) =
+        write.iter().zip(&done).position(|(statement, (changed, _))| statement.expects_row && *changed == 0)
+    {
         return WriteOutcome::Refused(refused);
     }
     WriteOutcome::Committed(done.pop().map(|(_, rows)| rows).unwrap_or_default())
@@ -97,20 +107,20 @@ pub(super) fn written(write: &[Step], mut done: Vec<Done>) -> WriteOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::{must, params, step};
+    use crate::statement::{Statement, params};
 
     const ONE: &str = "UPDATE things SET at = $2 WHERE id = $1";
     const MANY: &str = "UPDATE things … RETURNING id";
 
-    fn thing(id: &str) -> Vec<Step> {
-        vec![must(ONE, params![id, 1_i64]).batched(MANY, 0)]
+    fn thing(id: &str) -> Vec<Statement> {
+        vec![Statement::expect_row(ONE, params![id, 1_i64]).batched(MANY, 0)]
     }
 
     #[test]
     fn each_write_of_a_batch_has_its_own_outcome() {
-        let writes = [thing("a"), vec![step("DELETE", vec![])], thing("b"), thing("c")];
-        let group = Group::of(&writes);
-        assert_eq!(group.batch.as_ref().unwrap().steps.len(), 3);
+        let writes = [thing("a"), vec![Statement::new("DELETE", vec![])], thing("b"), thing("c")];
+        let group = WriteGroup::new(&writes);
+        assert_eq!(group.batch.as_ref().unwrap().statements.len(), 3);
         let (changed, deleted) = (["c", "a"].map(|id| Row(params![id])).to_vec(), (4, Vec::new()));
         let (ended, is_undone) = group.written(&writes, vec![(2, changed), deleted]).unwrap();
         let committed = || WriteOutcome::Committed(Vec::new());
@@ -119,27 +129,32 @@ mod tests {
     }
 
     #[test]
-    fn second_step_with_one_key_is_not_batched() {
+    fn second_statement_with_one_key_is_not_batched() {
         let writes = [thing("a"), thing("b"), thing("a")];
-        let group = Group::of(&writes);
-        assert_eq!((group.batch.unwrap().steps.len(), group.others.len()), (2, 1));
+        let group = WriteGroup::new(&writes);
+        assert_eq!((group.batch.unwrap().statements.len(), group.others.len()), (2, 1));
         assert!(std::ptr::eq(group.others[0], &raw const writes[2]));
         let writes = [thing("a"), thing("a")];
-        assert!(Group::of(&writes).batch.is_none());
+        assert!(WriteGroup::new(&writes).batch.is_none());
     }
 
     #[test]
-    fn writes_of_several_steps_are_not_batched() {
-        let with_another: Vec<Step> = thing("b").into_iter().chain([step(ONE, params!["b", 2_i64])]).collect();
-        assert!(Group::of(&[thing("a"), with_another]).batch.is_none());
+    fn writes_of_several_statements_are_not_batched() {
+        let with_another: Vec<Statement> =
+            thing("b").into_iter().chain([Statement::new(ONE, params!["b", 2_i64])]).collect();
+        assert!(WriteGroup::new(&[thing("a"), with_another]).batch.is_none());
     }
 
     #[test]
-    fn rejected_multi_step_write_rolls_back_the_group() {
-        let writes = [thing("a"), thing("b"), vec![step(ONE, params!["c", 1_i64]), must(ONE, params!["d", 1_i64])]];
+    fn rejected_longer_write_rolls_back_the_group() {
+        let writes = [
+            thing("a"),
+            thing("b"),
+            vec![Statement::new(ONE, params!["c", 1_i64]), Statement::expect_row(ONE, params!["d", 1_i64])],
+        ];
         let both = ["a", "b"].map(|id| Row(params![id])).to_vec();
         let done = vec![(2, both), (1, Vec::new()), (0, Vec::new())];
-        let (ended, is_undone) = Group::of(&writes).written(&writes, done).unwrap();
+        let (ended, is_undone) = WriteGroup::new(&writes).written(&writes, done).unwrap();
         assert_eq!(ended[2], WriteOutcome::Refused(1));
         assert!(is_undone);
     }

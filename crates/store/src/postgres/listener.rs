@@ -24,7 +24,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(250);
 pub(super) type ConnectionHealth = watch::Receiver<Option<Instant>>;
 
 /// Returns once the database has been unreachable for [`GRACE_PERIOD`].
-pub(super) async fn gone(health: &mut ConnectionHealth) {
+pub(super) async fn until_lost(health: &mut ConnectionHealth) {
     loop {
         let since = health.wait_for(Option::is_some).await.map(|since| *since);
         let Ok(Some(since)) = since else { break };
@@ -38,7 +38,7 @@ pub(super) async fn gone(health: &mut ConnectionHealth) {
     std::future::pending::<()>().await;
 }
 
-/// Listens without end. The loss of the change feed is logged once, and so is its return.
+/// Listens without end. The loss and the recovery of the change feed are each logged once.
 pub(super) async fn run(
     address: PostgresAddress,
     changes: broadcast::Sender<StoreChange>,
@@ -52,7 +52,7 @@ pub(super) async fn run(
             since.get_or_insert_with(Instant::now);
             is_new
         });
-        drop(changes.send(StoreChange::Lost));
+        drop(changes.send(StoreChange::Disconnected));
         if let Err(error) = failed
             && !is_lost
         {
@@ -74,7 +74,7 @@ async fn listen(
     let checks = async {
         timeout(CHECK_TIMEOUT, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
         state.send_replace(None);
-        drop(changes.send(StoreChange::Heard));
+        drop(changes.send(StoreChange::Connected));
         if std::mem::take(is_lost) {
             tracing::info!("the database's change feed is back");
         }

@@ -1,9 +1,9 @@
 //! PostgreSQL, for several servers: a few connections on a separate thread.
 //!
 //! Writes are serializable, as with SQLite, and a write that conflicts with another is retried. This is possible
-//! because it is a value. So a `WHERE` that prevents a race with SQLite also prevents it here. Waiting writes are
-//! committed together. A read is one statement, and sees a snapshot; so is a claim, and it skips rows that another
-//! server locks.
+//! because a write is a value. A `WHERE` that prevents a race with SQLite also prevents it here. Waiting writes are
+//! committed together. A read is a single statement, and sees a snapshot. A claim is a single statement too, and skips
+//! rows that another server has locked.
 
 mod address;
 mod connection;
@@ -23,29 +23,29 @@ use tokio::time::Instant;
 use crate::changes::{self, ChangeFeed, StoreChange};
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::Row;
-use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 use address::PostgresAddress;
-use connection::{Connection, named};
-use listener::{ConnectionHealth, gone};
+use connection::{Connection, classify_error};
+use listener::{ConnectionHealth, until_lost};
 use not_ready::mark_not_ready;
 
 pub use address::{is_postgres, is_postgres_url};
 pub use not_ready::DatabaseNotReady;
 
 /// Number of connections for reads. There are three more: for small writes, committed together; for large writes, to
-/// avoid delaying the small ones; and for notifications.
+/// avoid delaying the small writes; and for notifications.
 const READERS: usize = 6;
 const READS: &str = "SET default_transaction_isolation = 'read committed'";
 const WRITES: &str = "SET default_transaction_isolation = 'serializable'";
 /// Maximum number of requests that wait for a connection; later requests wait for a place in the queue.
-const WAITING: usize = 1024;
+const QUEUE_CAPACITY: usize = 1024;
 /// Maximum number of reads that a connection runs at once.
-const READ_AT_ONCE: usize = 8;
-/// Maximum number of steps that are committed together.
-const WRITE_AT_ONCE: usize = 128;
+const MAX_READ_BATCH: usize = 8;
+/// Maximum number of statements that are committed together.
+const MAX_WRITE_BATCH: usize = 128;
 
-type Read = (Step, ReplySender<Vec<Row>>);
-type Write = (Vec<Step>, ReplySender<WriteOutcome>);
+type Read = (Statement, ReplySender<Vec<Row>>);
+type Write = (Vec<Statement>, ReplySender<WriteOutcome>);
 
 /// The queues to the connections. They end when the last handle is dropped or the store is closed.
 #[derive(Clone)]
@@ -82,10 +82,10 @@ impl Postgres {
     pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
         let address = PostgresAddress::parse(url, migrations)?;
         let is_exposed = address.is_exposed();
-        let (to_reads, reads) = mpsc::channel(WAITING);
-        let (to_writes, writes) = mpsc::channel(WAITING);
-        let (to_large, large) = mpsc::channel(WAITING);
-        let (changes, _) = broadcast::channel(changes::WAITING);
+        let (to_reads, reads) = mpsc::channel(QUEUE_CAPACITY);
+        let (to_writes, writes) = mpsc::channel(QUEUE_CAPACITY);
+        let (to_large, large) = mpsc::channel(QUEUE_CAPACITY);
+        let (changes, _) = broadcast::channel(changes::FEED_CAPACITY);
         let (state, health) = watch::channel(Some(Instant::now()));
         let work = Work { address, migrations, reads, writes, large, changes: changes.clone(), state };
         let (report, opened) = std::sync::mpsc::channel();
@@ -104,17 +104,17 @@ impl Postgres {
         Ok(Self { queues, thread: Arc::new(Mutex::new(Some(thread))), changes, health })
     }
 
-    pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
+    pub(super) async fn read(&self, statement: Statement) -> Result<Vec<Row>> {
         let (reply, rows) = oneshot::channel();
-        self.queues()?.reads.send((step, reply)).await.map_err(|_| closed())?;
+        self.queues()?.reads.send((statement, reply)).await.map_err(|_| closed())?;
         rows.await.map_err(|_| closed())?
     }
 
-    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<WriteOutcome> {
+    pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<WriteOutcome> {
         let (reply, written) = oneshot::channel();
         let Queues { writes, large, .. } = self.queues()?;
-        let queue = if steps.len() > WRITE_AT_ONCE { large } else { writes };
-        queue.send((steps, reply)).await.map_err(|_| closed())?;
+        let queue = if statements.len() > MAX_WRITE_BATCH { large } else { writes };
+        queue.send((statements, reply)).await.map_err(|_| closed())?;
         written.await.map_err(|_| closed())?
     }
 
@@ -122,7 +122,7 @@ impl Postgres {
     pub(super) fn changes(&self) -> ChangeFeed {
         let rest = self.changes.subscribe();
         let is_heard = self.health.borrow().is_none();
-        ChangeFeed { first: is_heard.then_some(StoreChange::Heard), rest }
+        ChangeFeed { first: is_heard.then_some(StoreChange::Connected), rest }
     }
 
     fn queues(&self) -> Result<Queues> {
@@ -154,7 +154,7 @@ fn closed() -> Error {
     Unavailable("it is closed".to_owned()).into()
 }
 
-fn away() -> Error {
+fn not_responding() -> Error {
     Unavailable("the database does not respond".to_owned()).into()
 }
 
@@ -194,10 +194,10 @@ async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, health: 
     loop {
         tokio::select! {
             Some(ended) = busy.join_next() => idle.push(ended.unwrap_or_default()),
-            batch = receive_batch(&mut jobs, READ_AT_ONCE, |_| 1), if !idle.is_empty() => {
-                let Some((steps, replies)) = batch else { break };
+            batch = receive_batch(&mut jobs, MAX_READ_BATCH, |_| 1), if !idle.is_empty() => {
+                let Some((statements, replies)) = batch else { break };
                 let held = idle.pop().flatten();
-                busy.spawn(answer_reads(held, address.clone(), steps, replies, health.clone()));
+                busy.spawn(answer_reads(held, address.clone(), statements, replies, health.clone()));
             }
         }
     }
@@ -208,14 +208,14 @@ async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, health: 
 async fn answer_reads(
     mut held: Option<Connection>,
     address: PostgresAddress,
-    steps: Vec<Step>,
+    statements: Vec<Statement>,
     replies: Vec<ReplySender<Vec<Row>>>,
     mut health: ConnectionHealth,
 ) -> Option<Connection> {
     let rows = tokio::select! {
         biased;
-        rows = read_again(&mut held, &address, &steps) => rows,
-        () = gone(&mut health) => Err(away()),
+        rows = read_again(&mut held, &address, &statements) => rows,
+        () = until_lost(&mut health) => Err(not_responding()),
     };
     // A connection on which a statement may be running is not used again.
     let held = held.filter(|_| rows.is_ok());
@@ -227,12 +227,12 @@ async fn answer_reads(
 async fn read_again(
     held: &mut Option<Connection>,
     address: &PostgresAddress,
-    steps: &[Step],
+    statements: &[Statement],
 ) -> Result<Vec<Result<Vec<Row>>>> {
-    let mut rows = connected(held, address, READS).await?.read_all(steps).await;
+    let mut rows = connected(held, address, READS).await?.read_all(statements).await;
     if held.as_ref().is_none_or(|held| held.client.is_closed()) {
-        let failed: Vec<usize> = (0..steps.len()).filter(|at| rows[*at].is_err()).collect();
-        let again: Vec<Step> = failed.iter().map(|at| steps[*at].clone()).collect();
+        let failed: Vec<usize> = (0..statements.len()).filter(|at| rows[*at].is_err()).collect();
+        let again: Vec<Statement> = failed.iter().map(|at| statements[*at].clone()).collect();
         let answers = connected(held, address, READS).await?.read_all(&again).await;
         for (at, answer) in failed.into_iter().zip(answers) {
             rows[at] = answer;
@@ -245,13 +245,13 @@ async fn read_again(
 async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut health: ConnectionHealth) {
     let mut held = None;
     loop {
-        let Some((writes, replies)) = receive_batch(&mut jobs, WRITE_AT_ONCE, Vec::len).await else { return };
+        let Some((writes, replies)) = receive_batch(&mut jobs, MAX_WRITE_BATCH, Vec::len).await else { return };
         let written = tokio::select! {
             biased;
             written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
                 written
             }
-            () = gone(&mut health) => Err(away()),
+            () = until_lost(&mut health) => Err(not_responding()),
         };
         // A connection on which a commit may be running is not used again.
         held = held.filter(|_| written.is_ok());
@@ -259,7 +259,7 @@ async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut he
     }
 }
 
-/// Receives the next job and those that wait after it, up to a total size of `max`. Returns `None` if the queue is
+/// Receives the next job and the jobs that wait after it, up to a total size of `max`. Returns `None` if the queue is
 /// closed.
 async fn receive_batch<J, A>(
     jobs: &mut mpsc::Receiver<(J, ReplySender<A>)>,
@@ -283,12 +283,12 @@ fn send_replies<A>(replies: Vec<ReplySender<A>>, answers: Result<Vec<Result<A>>>
     match answers {
         Ok(answers) => {
             for (reply, answer) in replies.into_iter().zip(answers) {
-                drop(reply.send(answer.map_err(named)));
+                drop(reply.send(answer.map_err(classify_error)));
             }
         }
         Err(_) => {
             for reply in replies {
-                drop(reply.send(Err(away())));
+                drop(reply.send(Err(not_responding())));
             }
         }
     }
@@ -303,7 +303,7 @@ async fn connected<'a>(
     let usable = held.take().filter(|connection| !connection.client.is_closed());
     let connection = match usable {
         Some(connection) => connection,
-        None => Connection::new(address.connect(setting).await.map_err(|_| away())?),
+        None => Connection::new(address.connect(setting).await.map_err(|_| not_responding())?),
     };
     Ok(held.insert(connection))
 }

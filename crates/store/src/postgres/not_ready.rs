@@ -59,7 +59,7 @@ fn is_not_ready_io(error: &io::Error) -> bool {
         | ErrorKind::HostUnreachable
         | ErrorKind::NetworkUnreachable
         | ErrorKind::NetworkDown => true,
-        // The driver's own error if none of several hosts accepts writes yet; the system's has a code.
+        // The driver's own error if none of several hosts accepts writes yet; the system's error has a code.
         ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
         _ => error.to_string().starts_with(LOOKUP_FAILED),
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
-use crate::step::Step;
+use crate::statement::Statement;
 use crate::watched::TableVersionClock;
 
 /// Returns the version of the file for a connection. Commits of other connections change it, its own commits do not.
@@ -65,9 +65,9 @@ impl ChangeTracker {
         self.is_changed = true;
     }
 
-    /// Returns `true` if a step may run: it requires no version of the watched tables, or the current version.
-    pub(super) fn permits(&self, step: &Step) -> bool {
-        step.if_unchanged.is_none_or(|version| !self.is_changed && version == self.clock.now())
+    /// Returns `true` if a statement may run: it requires no version of the watched tables, or the current version.
+    pub(super) fn permits(&self, statement: &Statement) -> bool {
+        statement.if_unchanged.is_none_or(|version| !self.is_changed && version == self.clock.now())
     }
 
     /// Ends a transaction, before its outcome is reported.
@@ -93,7 +93,7 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use crate::{Migration, Schema, Store, WriteOutcome, must, step};
+    use crate::{Migration, Schema, Statement, Store, WriteOutcome};
 
     static SCHEMA: Schema = Schema {
         migrations: &[Migration::expands(
@@ -112,7 +112,7 @@ mod tests {
     }
 
     async fn write(store: &Store, sql: &'static str) -> WriteOutcome {
-        store.write([step(sql, Vec::new())]).await.unwrap()
+        store.write([Statement::new(sql, Vec::new())]).await.unwrap()
     }
 
     /// Returns whether a write for the version before `change` is permitted, and a write for the version after it.
@@ -121,8 +121,9 @@ mod tests {
         write(store, NOTE).await;
         let before = store.table_version();
         change().await;
-        let old = store.write([must(NOTE, Vec::new()).if_unchanged(before)]).await.unwrap();
-        let new = store.write([must(NOTE, Vec::new()).if_unchanged(store.table_version())]).await.unwrap();
+        let old = store.write([Statement::expect_row(NOTE, Vec::new()).if_unchanged(before)]).await.unwrap();
+        let new =
+            store.write([Statement::expect_row(NOTE, Vec::new()).if_unchanged(store.table_version())]).await.unwrap();
         [old, new].map(|outcome| outcome.is_committed())
     }
 
@@ -163,13 +164,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_step_runs_if_one_requires_an_old_version() {
+    async fn no_statement_runs_if_one_requires_an_old_version() {
         let store = open(Path::new(":memory:"));
         let before = store.table_version();
         let change = "INSERT INTO names VALUES ('a')";
-        let steps = [step(NOTE, Vec::new()), step(change, Vec::new()), step(NOTE, Vec::new()).if_unchanged(before)];
+        let statements = [
+            Statement::new(NOTE, Vec::new()),
+            Statement::new(change, Vec::new()),
+            Statement::new(NOTE, Vec::new()).if_unchanged(before),
+        ];
         // Also if the write itself made the change.
-        assert_eq!(store.write(steps).await.unwrap(), WriteOutcome::Refused(2));
+        assert_eq!(store.write(statements).await.unwrap(), WriteOutcome::Refused(2));
         let kept = store.read("SELECT (SELECT COUNT(*) FROM notes) + (SELECT COUNT(*) FROM names)", Vec::new()).await;
         assert_eq!(kept.unwrap()[0].int(0).unwrap(), 0);
     }

@@ -11,7 +11,7 @@ use super::change_tracker::FILE_VERSION;
 use super::rows;
 use crate::file_state::FileState;
 use crate::row::Row;
-use crate::step::Step;
+use crate::statement::Statement;
 
 /// Time during which the file counts as unchanged by other processes after a check, in microseconds. A check acquires
 /// two locks of the system, and concurrent requests wait for them. A command of another process runs longer than this,
@@ -60,8 +60,8 @@ impl InlineReadPool {
     }
 
     /// Reads on this thread. Returns `None` if no connection is free.
-    pub(super) fn read(&self, step: &Step) -> Option<Result<Vec<Row>>> {
-        Some(rows(self.take()?.connection.as_ref()?, step))
+    pub(super) fn read(&self, statement: &Statement) -> Option<Result<Vec<Row>>> {
+        Some(rows(self.take()?.connection.as_ref()?, statement))
     }
 
     /// Returns the state of the file. It may miss changes of other processes for [`UNCHANGED_FOR`]. `None` if no
@@ -113,7 +113,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{UNCHANGED_FOR, is_fresh};
-    use crate::{FileState, Migration, Schema, Store, step};
+    use crate::{FileState, Migration, Schema, Statement, Store};
 
     static SCHEMA: Schema = Schema {
         migrations: &[Migration::expands(
@@ -164,10 +164,10 @@ mod tests {
         store.read(READ, Vec::new()).await.unwrap();
         other.read(READ, Vec::new()).await.unwrap();
         assert_eq!(state(&store), first);
-        store.write([step(COUNT, Vec::new())]).await.unwrap();
+        store.write([Statement::new(COUNT, Vec::new())]).await.unwrap();
         let own = state(&store);
         assert_ne!(own, first);
-        other.write([step(COUNT, Vec::new())]).await.unwrap();
+        other.write([Statement::new(COUNT, Vec::new())]).await.unwrap();
         next_state(&store, own);
         store.close().await;
         assert_eq!(store.file_state(), None);
@@ -184,7 +184,8 @@ mod tests {
             let acknowledged = Arc::clone(&acknowledged);
             tokio::spawn(async move {
                 for _ in 0..100 {
-                    let crate::WriteOutcome::Committed(rows) = store.write([step(COUNT, Vec::new())]).await.unwrap()
+                    let crate::WriteOutcome::Committed(rows) =
+                        store.write([Statement::new(COUNT, Vec::new())]).await.unwrap()
                     else {
                         panic!("nothing refuses it");
                     };
@@ -209,7 +210,7 @@ mod tests {
                         Some((state, number)) if state == now => number,
                         _ => store.read_by_index(READ, Vec::new()).await.unwrap().unwrap().int(0).unwrap(),
                     };
-                    assert!(read >= least, "{read} was kept, though {least} was acknowledged");
+                    assert!(read >= least, "{read} was returned, though {least} was acknowledged");
                     kept = Some((now, read));
                     tokio::task::yield_now().await;
                 }

@@ -13,7 +13,7 @@ use std::thread;
 
 use anyhow::{Context, Error, Result, anyhow};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, Statement};
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use self::change_tracker::ChangeTracker;
@@ -26,12 +26,12 @@ use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
 use crate::schema::Schema;
-use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 use crate::watched::{TableVersion, TableVersionClock};
 
 /// Maximum number of requests that wait for the writer, and for the readers; later requests wait for a place in the
 /// queue.
-const WAITING: usize = 1024;
+const QUEUE_CAPACITY: usize = 1024;
 /// Number of threads that read, each with a connection and its own cache of statements.
 const READERS: usize = 2;
 /// Number of connections for reads on the thread of the request.
@@ -43,8 +43,8 @@ const WRITER_CACHE_KIB: i64 = 16 * 1024;
 const READER_CACHE_KIB: i64 = 2 * 1024;
 
 enum Job {
-    Read(Step, ReplySender<Vec<Row>>),
-    Write(Vec<Step>, ReplySender<WriteOutcome>),
+    Read(Statement, ReplySender<Vec<Row>>),
+    Write(Vec<Statement>, ReplySender<WriteOutcome>),
     Close,
 }
 
@@ -61,11 +61,11 @@ pub(super) struct Sqlite {
     tables: TableVersionClock,
 }
 
-pub(super) use self::opening::{find_owner, has_database, is_refused, unopened};
+pub(super) use self::opening::{find_owner, has_database, is_refused, open_error};
 
 /// Runs the migrations of a file.
 pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> {
-    migrate::run(&mut open_first(file, IfMissing::Refuse)?, migrations).map_err(|error| unopened(error, file))
+    migrate::run(&mut open_first(file, IfMissing::Refuse)?, migrations).map_err(|error| open_error(error, file))
 }
 
 impl Sqlite {
@@ -80,9 +80,9 @@ impl Sqlite {
     }
 
     fn over(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
-        migrate::run(&mut connection, schema.migrations).map_err(|error| unopened(error, file))?.log();
+        migrate::run(&mut connection, schema.migrations).map_err(|error| open_error(error, file))?.log();
         set_cache_size(&connection, WRITER_CACHE_KIB)?;
-        let (writer, jobs) = mpsc::channel(WAITING);
+        let (writer, jobs) = mpsc::channel(QUEUE_CAPACITY);
         let tables = TableVersionClock::default();
         let tracker = ChangeTracker::on(&mut connection, schema.watched, tables.clone())?;
         let mut checkpointer = None;
@@ -101,7 +101,7 @@ impl Sqlite {
             for _ in 0..INLINE_CONNECTIONS {
                 inline.push(connect_reader(file)?);
             }
-            let (reader, jobs) = mpsc::channel(WAITING);
+            let (reader, jobs) = mpsc::channel(QUEUE_CAPACITY);
             let jobs = Arc::new(Mutex::new(jobs));
             for _ in 0..READERS {
                 let connection = connect_reader(file)?;
@@ -128,8 +128,8 @@ impl Sqlite {
     }
 
     /// Reads on this thread. Returns `None` if no connection is free, or the database is closed.
-    pub(super) fn read_by_index(&self, step: &Step) -> Option<Result<Vec<Row>>> {
-        if self.writer.is_closed() { None } else { self.inline.read(step) }
+    pub(super) fn read_by_index(&self, statement: &Statement) -> Option<Result<Vec<Row>>> {
+        if self.writer.is_closed() { None } else { self.inline.read(statement) }
     }
 
     /// Returns the state of the file; `None` if it is in memory or closed, or no connection is free.
@@ -137,15 +137,15 @@ impl Sqlite {
         if self.writer.is_closed() { None } else { self.inline.file_state() }
     }
 
-    pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
+    pub(super) async fn read(&self, statement: Statement) -> Result<Vec<Row>> {
         let (reply, rows) = oneshot::channel();
-        self.reader.send(Job::Read(step, reply)).await.map_err(|_| closed())?;
+        self.reader.send(Job::Read(statement, reply)).await.map_err(|_| closed())?;
         rows.await.map_err(|_| closed())?
     }
 
-    pub(super) async fn write(&self, steps: Vec<Step>) -> Result<WriteOutcome> {
+    pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<WriteOutcome> {
         let (reply, written) = oneshot::channel();
-        self.writer.send(Job::Write(steps, reply)).await.map_err(|_| closed())?;
+        self.writer.send(Job::Write(statements, reply)).await.map_err(|_| closed())?;
         written.await.map_err(|_| closed())?
     }
 
@@ -198,14 +198,14 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     loop {
         // The lock is held while waiting for a job, not while running it.
         let job = jobs.blocking_lock().blocking_recv();
-        let Some(Job::Read(step, reply)) = job else { return };
-        drop(reply.send(rows(connection, &step)));
+        let Some(Job::Read(statement, reply)) = job else { return };
+        drop(reply.send(rows(connection, &statement)));
     }
 }
 
 /// Returns [`Unavailable`] for temporary failures, adds the file to an error of a corrupt file, and returns other
 /// errors unchanged.
-fn named(error: Error, file: &str) -> Error {
+fn classify_error(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
     match code {
         Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
@@ -214,54 +214,58 @@ fn named(error: Error, file: &str) -> Error {
             let reason = find_refusal(Path::new(file)).unwrap_or_else(|| "disk error".to_owned());
             Unavailable(format!("{reason}: {error}")).into()
         }
-        _ if is_broken(error.downcast_ref()) => error.context(broken(file)),
+        _ if is_corrupt(error.downcast_ref()) => error.context(corrupt_message(file)),
         _ => error,
     }
 }
 
 /// Returns `true` if a file is not a database, or is corrupt.
-pub(super) fn is_broken(error: Option<&rusqlite::Error>) -> bool {
+pub(super) fn is_corrupt(error: Option<&rusqlite::Error>) -> bool {
     let code = error.and_then(rusqlite::Error::sqlite_error_code);
     matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
 /// Returns the message about a corrupt file.
-pub(super) fn broken(file: &str) -> String {
+pub(super) fn corrupt_message(file: &str) -> String {
     format!("the database {file} is corrupt: restore a backup, or choose another database")
 }
 
-fn rows(connection: &Connection, step: &Step) -> Result<Vec<Row>> {
-    let rows = run(connection, step).map(|(_, rows)| rows);
-    rows.map_err(|error| named(error, connection.path().unwrap_or_default()))
+fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>> {
+    let rows = run(connection, statement).map(|(_, rows)| rows);
+    rows.map_err(|error| classify_error(error, connection.path().unwrap_or_default()))
 }
 
-fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
-    let mut statement = connection.prepare_cached(step.sql)?;
-    let places = places(&statement)?;
-    execute(&mut statement, &places, step)
+fn run(connection: &Connection, statement: &Statement) -> Result<(usize, Vec<Row>)> {
+    let mut prepared = connection.prepare_cached(statement.sql)?;
+    let places = places(&prepared)?;
+    execute(&mut prepared, &places, statement)
 }
 
-/// Returns the positions of a statement's parameters among a step's values. To SQLite `$2` is a name, and parameters
-/// are numbered in the order of appearance; to PostgreSQL it is the second value.
-fn places(statement: &Statement<'_>) -> Result<Vec<usize>> {
-    let places = (1..=statement.parameter_count()).map(|index| {
-        let number: usize = statement.parameter_name(index)?.strip_prefix('$')?.parse().ok()?;
+/// Returns the positions of the parameters of a prepared statement among those of a [`Statement`]. To SQLite `$2` is a
+/// name, and parameters are numbered in the order of appearance; to PostgreSQL it is the second value.
+fn places(prepared: &rusqlite::Statement<'_>) -> Result<Vec<usize>> {
+    let places = (1..=prepared.parameter_count()).map(|index| {
+        let number: usize = prepared.parameter_name(index)?.strip_prefix('$')?.parse().ok()?;
         number.checked_sub(1)
     });
     places.collect::<Option<_>>().context("a parameter of a statement has no number")
 }
 
-fn execute(statement: &mut Statement<'_>, places: &[usize], step: &Step) -> Result<(usize, Vec<Row>)> {
+fn execute(
+    prepared: &mut rusqlite::Statement<'_>,
+    places: &[usize],
+    statement: &Statement,
+) -> Result<(usize, Vec<Row>)> {
     for (at, place) in places.iter().enumerate() {
-        let value = step.params.get(*place);
-        let value = value.with_context(|| format!("a parameter of this statement has no value: {}", step.sql))?;
-        statement.raw_bind_parameter(at + 1, value)?;
+        let value = statement.params.get(*place);
+        let value = value.with_context(|| format!("a parameter of this statement has no value: {}", statement.sql))?;
+        prepared.raw_bind_parameter(at + 1, value)?;
     }
-    let columns = statement.column_count();
+    let columns = prepared.column_count();
     if columns == 0 {
-        return Ok((statement.raw_execute()?, Vec::new()));
+        return Ok((prepared.raw_execute()?, Vec::new()));
     }
-    let mut found = statement.raw_query();
+    let mut found = prepared.raw_query();
     let mut rows = Vec::new();
     while let Some(row) = found.next()? {
         rows.push(Row((0..columns).map(|column| value(row.get_ref(column)?)).collect::<Result<_>>()?));

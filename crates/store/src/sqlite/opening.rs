@@ -11,11 +11,11 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use data_encoding::HEXLOWER;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{broken, is_broken};
+use super::{corrupt_message, is_corrupt};
 use crate::application_id::{self, DatabaseOwner};
-use crate::file::{Missing, find_refusal};
+use crate::file::{DatabaseMissing, find_refusal};
 use crate::lock::{check_server_files, linked};
-use crate::migrate::Unreleased;
+use crate::migrate::DatabaseUnreleased;
 use crate::random::random;
 
 /// Minimum size of a database, in bytes.
@@ -48,22 +48,22 @@ struct TooShort {
 /// Opens the first connection to a file.
 ///
 /// # Errors
-/// [`Missing`] if there is no database and none is to be created; if the file is another program's or no database, the
-/// server has another file open, or the system refuses.
+/// [`DatabaseMissing`] if there is no database and none is to be created; if the file belongs to another program or is
+/// not a database, the server has another file open, or the system refuses.
 pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection> {
     if file == ":memory:" {
         return connect(file);
     }
     check_server_files(Path::new(file))?;
     if !has_database(file)? {
-        ensure!(if_missing == IfMissing::Create, Missing(file.to_owned()));
+        ensure!(if_missing == IfMissing::Create, DatabaseMissing(file.to_owned()));
         create(Path::new(file)).with_context(|| cannot_open(file))?;
     }
     let connection = open(file)?;
     if find_owner(&connection, file)? == DatabaseOwner::Unclaimed && if_missing == IfMissing::Refuse {
-        bail!(Missing(file.to_owned()));
+        bail!(DatabaseMissing(file.to_owned()));
     }
-    configure(&connection).map_err(|error| unopened(error, file))?;
+    configure(&connection).map_err(|error| open_error(error, file))?;
     // The files may have been replaced since they were looked at; nothing was written yet.
     check_server_files(Path::new(file))?;
     Ok(connection)
@@ -72,7 +72,7 @@ pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection
 /// Opens a connection to a file that is open already, or to memory.
 pub(super) fn connect(file: &str) -> Result<Connection> {
     let connection = open(file)?;
-    configure(&connection).map_err(|error| unopened(error, file))?;
+    configure(&connection).map_err(|error| open_error(error, file))?;
     Ok(connection)
 }
 
@@ -90,13 +90,13 @@ pub(crate) fn has_database(file: &str) -> Result<bool> {
     }
 }
 
-/// Returns whether a database has the tables of this program, or none yet.
+/// Returns true if a database has the tables of this program, or none yet.
 ///
 /// # Errors
-/// [`Unreleased`] if an unreleased version created it; if it is another program's, or cannot be read.
+/// [`DatabaseUnreleased`] if an unreleased version created it; if it is another program's, or cannot be read.
 pub(crate) fn find_owner(connection: &Connection, file: &str) -> Result<DatabaseOwner> {
-    let owner = DatabaseOwner::read(connection).map_err(|error| unopened(error.into(), file))?;
-    ensure!(owner != DatabaseOwner::Unreleased, Unreleased);
+    let owner = DatabaseOwner::read(connection).map_err(|error| open_error(error.into(), file))?;
+    ensure!(owner != DatabaseOwner::Unreleased, DatabaseUnreleased);
     ensure!(owner != DatabaseOwner::Other, Foreign(file.to_owned()));
     Ok(owner)
 }
@@ -139,7 +139,7 @@ fn copy(new: &Path, path: &Path) -> Result<()> {
 fn open(file: &str) -> Result<Connection> {
     let create = if file == ":memory:" { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
-    let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
+    let connection = Connection::open_with_flags(file, flags).map_err(|error| open_error(error.into(), file))?;
     // Commands write to the file while a server runs.
     connection.busy_timeout(LOCK_TIMEOUT)?;
     Ok(connection)
@@ -160,10 +160,10 @@ fn configure(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Names the file that could not be opened, and why.
-pub(crate) fn unopened(error: Error, file: &str) -> Error {
-    if is_broken(error.downcast_ref()) {
-        return error.context(broken(file));
+/// Adds the file to an error of opening it, and the reason if it is known.
+pub(crate) fn open_error(error: Error, file: &str) -> Error {
+    if is_corrupt(error.downcast_ref()) {
+        return error.context(corrupt_message(file));
     }
     explained(error, Path::new(file)).context(cannot_open(file))
 }

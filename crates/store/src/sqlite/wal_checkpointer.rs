@@ -120,7 +120,7 @@ fn decide(log: WalLength, state: CheckpointState) -> CheckpointAction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Migration, Schema, Store, params, step};
+    use crate::{Migration, Schema, Statement, Store, params};
 
     #[tokio::test]
     async fn wal_length_is_bounded() {
@@ -137,7 +137,7 @@ mod tests {
         let store = Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap();
         let name = "x".repeat(50 * 4_096);
         for _ in 0..WRITES {
-            store.write([step("INSERT INTO probe (name) VALUES ($1)", params![&name])]).await.unwrap();
+            store.write([Statement::new("INSERT INTO probe (name) VALUES ($1)", params![&name])]).await.unwrap();
         }
         let length = std::fs::metadata(folder.path().join("database-wal")).unwrap().len();
         let bound = u64::try_from(TOO_LONG).unwrap() + 200;

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use anyhow::{Context, Error, Result, anyhow};
-use rusqlite::{Connection, Statement};
+use rusqlite::Connection;
 use tokio::sync::mpsc;
 
 use super::change_tracker::{ChangeTracker, FILE_VERSION};
 use super::inline_reads::FileChanges;
 use super::wal_checkpointer::{COPY, CheckpointAction, MEASURE, WalCheckpointer, WalLength};
-use super::{Job, closed, execute, named, places};
+use super::{Job, classify_error, closed, execute, places};
 use crate::row::Row;
-use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
+use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 
 /// Maximum number of requests that share a commit.
-const BATCH: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// The state that the writer shares with others.
 pub(super) struct WriterContext {
@@ -29,13 +29,13 @@ pub(super) struct WriterContext {
 pub(super) fn run(connection: &Connection, context: WriterContext, mut waiting: mpsc::Receiver<Job>) {
     let WriterContext { tracker, changes, mut checkpointer } = context;
     let mut writer = Writer { connection, statements: HashMap::new(), tracker };
-    let mut jobs = Vec::with_capacity(BATCH);
-    let mut replies = Vec::with_capacity(BATCH);
-    while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
+    let mut jobs = Vec::with_capacity(MAX_BATCH);
+    let mut replies = Vec::with_capacity(MAX_BATCH);
+    while waiting.blocking_recv_many(&mut jobs, MAX_BATCH) > 0 {
         let end = jobs.iter().any(|job| matches!(job, Job::Close));
         let done = writer.commit(jobs.drain(..), &mut replies);
         let file = connection.path().unwrap_or_default();
-        let done = done.map_err(|error| named(error, file));
+        let done = done.map_err(|error| classify_error(error, file));
         changes.note();
         for reply in replies.drain(..) {
             reply.send(&done, file);
@@ -61,7 +61,7 @@ struct Writer<'c> {
 }
 
 struct Prepared<'c> {
-    statement: Statement<'c>,
+    statement: rusqlite::Statement<'c>,
     places: Vec<usize>,
     /// Whether the statement changes a watched table.
     changes_watched: bool,
@@ -88,7 +88,7 @@ fn final_result<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> 
         return Err(copy_error(error));
     }
     match result {
-        Some(result) => result.map_err(|error| named(error, file)),
+        Some(result) => result.map_err(|error| classify_error(error, file)),
         None => Err(closed()),
     }
 }
@@ -102,7 +102,7 @@ fn copy_error(error: &Error) -> Error {
 }
 
 impl<'c> Writer<'c> {
-    /// Runs the jobs in one transaction. It is on disk when this returns. The replies must not be sent before.
+    /// Runs the jobs in a single transaction. It is on disk when this returns. The replies must not be sent before.
     fn commit(&mut self, jobs: impl Iterator<Item = Job>, replies: &mut Vec<PendingReply>) -> Result<()> {
         let begun = self.control("BEGIN IMMEDIATE");
         let file_version = if begun.is_ok() { self.file_version().ok() } else { None };
@@ -111,10 +111,10 @@ impl<'c> Writer<'c> {
             // A full disk ends the transaction, and later jobs must not run outside of it.
             let open = begun.is_ok() && !self.connection.is_autocommit();
             replies.push(match job {
-                Job::Read(step, reply) => {
-                    PendingReply::Read(reply, open.then(|| self.run(&step).map(|(_, rows)| rows)))
+                Job::Read(statement, reply) => {
+                    PendingReply::Read(reply, open.then(|| self.run(&statement).map(|(_, rows)| rows)))
                 }
-                Job::Write(steps, reply) => PendingReply::Write(reply, open.then(|| self.write(&steps))),
+                Job::Write(statements, reply) => PendingReply::Write(reply, open.then(|| self.write(&statements))),
                 Job::Close => continue,
             });
         }
@@ -131,14 +131,15 @@ impl<'c> Writer<'c> {
         done
     }
 
-    /// Runs all steps or none. A savepoint isolates the failure of one request from the others in the transaction.
-    fn write(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
+    /// Runs all statements or none. A savepoint isolates the failure of a request from the other requests in the
+    /// transaction.
+    fn write(&mut self, statements: &[Statement]) -> Result<WriteOutcome> {
         // A single statement is atomic.
-        if let [step] = steps {
-            return self.run_one(0, step);
+        if let [statement] = statements {
+            return self.run_one(0, statement);
         }
         self.control("SAVEPOINT request")?;
-        let result = self.run_all(steps);
+        let result = self.run_all(statements);
         if !matches!(result, Ok(WriteOutcome::Committed(_))) && !self.connection.is_autocommit() {
             self.control("ROLLBACK TO request")?;
         }
@@ -148,11 +149,11 @@ impl<'c> Writer<'c> {
         result
     }
 
-    /// Runs steps until one is refused or fails.
-    fn run_all(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
+    /// Runs statements until a statement is refused or fails.
+    fn run_all(&mut self, statements: &[Statement]) -> Result<WriteOutcome> {
         let mut outcome = WriteOutcome::Committed(Vec::new());
-        for (position, step) in steps.iter().enumerate() {
-            outcome = self.run_one(position, step)?;
+        for (position, statement) in statements.iter().enumerate() {
+            outcome = self.run_one(position, statement)?;
             if !outcome.is_committed() {
                 break;
             }
@@ -191,18 +192,18 @@ impl<'c> Writer<'c> {
         Ok(rows.next()?.context("a version is one row")?.get(0)?)
     }
 
-    fn run_one(&mut self, position: usize, step: &Step) -> Result<WriteOutcome> {
-        if !self.tracker.permits(step) {
+    fn run_one(&mut self, position: usize, statement: &Statement) -> Result<WriteOutcome> {
+        if !self.tracker.permits(statement) {
             return Ok(WriteOutcome::Refused(position));
         }
-        Ok(written(position, step, self.run(step)?))
+        Ok(written(position, statement, self.run(statement)?))
     }
 
-    fn run(&mut self, step: &Step) -> Result<(usize, Vec<Row>)> {
-        let Prepared { statement, places, changes_watched } = self.prepared(step.sql)?;
-        let done = execute(statement, places, step);
+    fn run(&mut self, statement: &Statement) -> Result<(usize, Vec<Row>)> {
+        let Prepared { statement: prepared, places, changes_watched } = self.prepared(statement.sql)?;
+        let done = execute(prepared, places, statement);
         // Bound values would use up the connection's memory for small allocations.
-        statement.clear_bindings();
+        prepared.clear_bindings();
         if *changes_watched {
             self.tracker.note_change();
         }
@@ -222,6 +223,6 @@ impl<'c> Writer<'c> {
     }
 }
 
-fn written(position: usize, step: &Step, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
-    if step.must && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
+fn written(position: usize, statement: &Statement, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
+    if statement.expects_row && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
 }

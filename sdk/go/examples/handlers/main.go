@@ -49,7 +49,7 @@ func main() {
 		} else if code, err := wallet.ShowCode(w, r, cmp.Or(r.URL.Path[1:], "login"), "/account"); err == nil {
 			fmt.Fprintf(w, page, code.SID, html.EscapeString(code.QRData))
 		} else {
-			http.Error(w, "the login service gave no code; reload the page", http.StatusBadGateway)
+			http.Error(w, "the login service returned no code; reload the page", http.StatusBadGateway)
 		}
 	})
 	log.Fatal(http.ListenAndServe("localhost:"+port, nil))

@@ -1,4 +1,4 @@
-// Command tasks contains the tasks of sdk/README.md, in one file that is compiled.
+// Command tasks contains the tasks of sdk/README.md, so that they are compiled.
 package main
 
 import (
@@ -62,7 +62,7 @@ func main() {
 	log.Fatal(http.ListenAndServe("localhost:9001", nil))
 }
 
-// HasOneKey reports whether a user has only one key, so that its loss would lock the user out.
+// HasOneKey reports whether a user has a single key, whose loss would lock the user out.
 func HasOneKey(ctx context.Context, client *signpost.Client, domainID, user string) error {
 	who, err := client.Users.Get(ctx, domainID, user)
 	if err != nil {

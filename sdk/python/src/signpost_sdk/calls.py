@@ -268,8 +268,8 @@ class UserCalls(Calls):
         """Changes the given members. None removes a member."""
         listed = groups if groups is None or isinstance(groups, Unset) else [*groups]
         body = _changed(name=name, groups=listed)
-        where = path("domains", domain_id, "users", user)
-        return self.core.call("PATCH", where, as_reply(HostedUser), repeat=True, body=body)
+        target = path("domains", domain_id, "users", user)
+        return self.core.call("PATCH", target, as_reply(HostedUser), repeat=True, body=body)
 
     def delete(self, domain_id: str, user: str) -> Steps[None]:
         """Deletes the user and all of its credentials."""
@@ -281,8 +281,8 @@ class UserCalls(Calls):
 
     def delete_credential(self, domain_id: str, user: str, credential: str) -> Steps[None]:
         """Deletes a credential of the user, by its id or its key. Fails with `last_credential` for the last credential."""
-        where = path("domains", domain_id, "users", user, "credentials", credential)
-        return self.core.call("DELETE", where, as_nothing, repeat=False)
+        target = path("domains", domain_id, "users", user, "credentials", credential)
+        return self.core.call("DELETE", target, as_nothing, repeat=False)
 
 
 class DeliveryCalls(Calls):

@@ -119,7 +119,7 @@ class State:
     mode: Mode
     next: str
     user: str | None = None
-    """The user who started a link; None for other modes."""
+    """The user of a link; None for other modes."""
 
     def seal(self, session_id: str, key: bytes) -> str:
         """Returns the signed cookie value."""

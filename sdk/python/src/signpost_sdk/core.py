@@ -65,9 +65,9 @@ class Core:
         if not isinstance(self.api_key, str):
             raise refuse("the API key is missing: is the variable set that it is read from?")
         if not _is_base_url(self.base_url):
-            example = "http(s)://host/… without a query, such as http://localhost:8080/v1"
+            example = "http(s)://host/… without user name, query or fragment"
             # The URL is not printed: it might contain a password.
-            raise refuse(f"base_url must be {example}, and nothing beside it")
+            raise refuse(f"base_url must be {example}, such as http://localhost:8080/v1")
         if self.retries < 0 or self.timeout <= 0:
             raise refuse("retries must be 0 or more, and timeout more than 0 seconds")
         self.base_url = self.base_url.rstrip("/")
@@ -86,7 +86,7 @@ class Core:
         """Runs the steps on the event loop, with blocking transports in threads of this client."""
         send = self.send_async
         if send is None:
-            assert self.send_sync is not None, "a client has a transport of one kind"
+            assert self.send_sync is not None, "a client has a single transport"
             self.send_async = send = in_threads(self.send_sync, self._executor)
         return await run_async(steps, send, self.sleep_async, call_sync)
 
@@ -110,7 +110,7 @@ class Core:
         headers: Mapping[str, str] | None = None,
         longer: float = 0,
     ) -> Steps[T]:
-        """One call. `repeat`: also retried after a lost connection. `longer`: seconds that the service itself waits."""
+        """Sends a request. `repeat`: also retried after a lost connection. `longer`: seconds that the service itself waits."""
         if not (self.api_key.isascii() and self.api_key.isprintable()):
             raise refuse("the API key has characters that no header may have: has it a line break at its end?")
         url = self.base_url + path
@@ -198,7 +198,7 @@ def _is_base_url(text: str) -> bool:
 def path(*parts: str) -> str:
     """Returns a path of these segments, encoded so that none changes the path's structure."""
     if any(not isinstance(part, str) or part in ("", ".", "..") for part in parts):
-        raise refuse(f"an id is a text that is not empty, not one of {parts}")
+        raise refuse(f"an ID must be a non-empty string: {parts}")
     try:
         return "".join(f"/{quote(part, safe='')}" for part in parts)
     except UnicodeEncodeError:
@@ -289,5 +289,5 @@ def _decoded(reply: HttpReply, reply_type: type[T], value: Any) -> T:
 
 
 def _invalid(reply: HttpReply, expected: str) -> SignpostError:
-    message = f"the reply (status {reply.status}) is not what was promised: {expected}"
+    message = f"the reply (status {reply.status}) does not match the API: {expected}"
     return SignpostError("invalid_response", message, **_context(reply, time.time()))

@@ -69,7 +69,7 @@ def wire_name(reply_type: type[Any], name: str) -> str:
 def _read(kind: Any, value: Any, name: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return _read(next(one for one in arguments if one is not types.NoneType), value, name)
+        return _read(next(argument for argument in arguments if argument is not types.NoneType), value, name)
     if origin is tuple:
         if not isinstance(value, list):
             raise ValueError(f"{name} is no array")

@@ -25,8 +25,8 @@ def urls(handlers: Mountable[HttpRequest]) -> list[URLPattern]:
         view: Any = partial(_answer_async if handlers.is_async else _answer, handlers, name)
         if handlers.is_async:
             view = markcoroutinefunction(view)
-        where = f"{handlers.path}/{name}".removeprefix("/")
-        patterns.append(url_path(where, csrf_exempt(view) if method == "POST" else view, name=f"signpost-{name}"))
+        route = f"{handlers.path}/{name}".removeprefix("/")
+        patterns.append(url_path(route, csrf_exempt(view) if method == "POST" else view, name=f"signpost-{name}"))
     return patterns
 
 

@@ -60,5 +60,5 @@ async def _read(request: Request) -> bytes:
     except RuntimeError:
         body.clear()
     if not body and request.headers.get("content-length", "0") != "0":
-        raise parsed_body("FastAPI", "where you need it too, read it with `await request.body()`")
+        raise parsed_body("FastAPI", "if you also need it, read it with `await request.body()`")
     return bytes(body)

@@ -153,7 +153,7 @@ class Handlers(Generic[R]):
         seen_events: SeenEvents | None,
     ) -> None:
         if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
-            raise refuse(f"path begins with a slash and does not end with one, such as /signpost, not {path!r}")
+            raise refuse(f"path must begin with a slash and not end with a slash, such as /signpost: {path!r}")
         self.core, self.domain, self.site, self.path = client.core, domain, Site.parse(site), path
         self.is_async = isinstance(client, AsyncSignpost)
         self._secrets = [webhook_secrets] if isinstance(webhook_secrets, str) else [*webhook_secrets]

@@ -43,9 +43,9 @@ class Login(Handlers[R]):
     - `cookie_secret`: at least 32 characters, secret. It signs the cookie that binds a login to its browser.
     - `sign_in(login, request)` sets the site's own login cookie, with a new value. Its return values are added as `Set-Cookie`.
     - `current_user(request)`: the `usr_…` id of the logged-in user, for `/link`, which adds a key to the account. A link
-    completes only if the user who started it is still logged in when the browser returns.
+    completes only if its user is still logged in when the browser returns.
     - `failed_path`: the target after a failure, with `login_error` = `access_denied`, `expired`, `other_browser` or `refused`.
-    - `webhook_secrets`, `on_event(event)`, `seen_events`: verify events, process each one once, and record them.
+    - `webhook_secrets`, `on_event(event)`, `seen_events`: verify events, process each event once, and record it.
     """
 
     routes = (("GET", "login"), ("GET", "register"), ("GET", "link"), ("GET", "return"), ("POST", "events"))
@@ -76,7 +76,7 @@ class Login(Handlers[R]):
         )
         if len(cookie_secret) < 32:
             raise refuse(
-                "cookie_secret has at least 32 characters: make one with `openssl rand -base64 32`, and keep it"
+                "cookie_secret needs at least 32 characters: create it with `openssl rand -base64 32` and store it"
             )
         if not is_local_path(failed_path) or "#" in failed_path:
             raise refuse("failed_path is a path of the site without a fragment, such as /login")
@@ -92,7 +92,7 @@ class Login(Handlers[R]):
             case "link":
                 user = yield from self._find_user(request)
                 if not user:
-                    return json_answer(404, {"error": "nobody is logged in here to whom a key could be added"})
+                    return json_answer(404, {"error": "a key can only be added while a user is logged in"})
                 return (yield from self._start("link", incoming, user))
             case "return":
                 return (yield from self._finish(incoming, request))
@@ -174,5 +174,5 @@ def _failure(error: SignpostError) -> Failure:
 
 
 def _redirect(location: str, cookies: list[str]) -> Answer:
-    headers = [("Location", location), ("Cache-Control", "no-store"), *(("Set-Cookie", one) for one in cookies)]
+    headers = [("Location", location), ("Cache-Control", "no-store"), *(("Set-Cookie", cookie) for cookie in cookies)]
     return Answer(303, tuple(headers))

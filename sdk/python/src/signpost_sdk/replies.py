@@ -257,7 +257,7 @@ class Event(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery(Reply):
-    """An event for one URL. `body` is set only in the reply for a single delivery."""
+    """An event for a URL. `body` is set only in the reply for a single delivery."""
 
     id: str
     domain_id: str

@@ -172,7 +172,7 @@ class Pages(Generic[T]):
         """Returns the page at the cursor and the next cursor, which must differ."""
         items, following = yield from self.fetch(cursor)
         if following is not None and following == cursor:
-            raise SignpostError("invalid_response", "the service's next page is the same page again")
+            raise SignpostError("invalid_response", "the service returned the same page twice")
         return items, following
 
 

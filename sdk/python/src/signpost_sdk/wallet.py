@@ -253,8 +253,8 @@ class WalletLogin(Handlers[R], Generic[R, U]):
             raise _user_exists()
         yield from ask(self._codes.put, replace(code, public_key=key))
         done = {"login": ("authenticated", "logged in to"), "register": ("registered", "registered with")}
-        said = {"status": done[mode][0], "message": f"{done[mode][1]} {self.domain}"}
-        return json_answer(200, said | ({"redirect": session.redirect} if session.redirect else {}))
+        reply = {"status": done[mode][0], "message": f"{done[mode][1]} {self.domain}"}
+        return json_answer(200, reply | ({"redirect": session.redirect} if session.redirect else {}))
 
     def _mark(self, sid: str, answer: Mapping[str, Any]) -> Steps[Session]:
         try:
@@ -291,8 +291,8 @@ class WalletLogin(Handlers[R], Generic[R, U]):
             except (Exception, asyncio.CancelledError):
                 yield from ask(self._codes.reopen, sid)
                 raise
-        said = {"status": "authenticated", "redirect": target}
-        return json_answer(200, said, *(("Set-Cookie", cookie) for cookie in cookies))
+        reply = {"status": "authenticated", "redirect": target}
+        return json_answer(200, reply, *(("Set-Cookie", cookie) for cookie in cookies))
 
     def _log_in(self, code: Code, public_key: str, target: str, request: R) -> Steps[list[str]]:
         user = yield from ask(self._find_user, public_key)

@@ -42,7 +42,7 @@ def verify(body: bytes | str, headers: Headers, secret: str | Iterable[str], *, 
             "(FastAPI), `request.get_data()` (Flask) or `request.body` (Django), before anything parses it",
         )
     content = bytes(body)
-    keys = [secret_keys(one) for one in ([secret] if isinstance(secret, str) else secret)]
+    keys = [secret_keys(text) for text in ([secret] if isinstance(secret, str) else secret)]
     if not keys:
         raise SignpostError("invalid_secret", "there is no secret to check the event with")
     _authenticate(content, header_fields(headers), keys, time.time() if now is None else now)
@@ -88,7 +88,7 @@ def _authenticate(body: bytes, headers: Mapping[str, str], keys: list[tuple[byte
         raise _refused("missing", "it has no X-Svc-Signature")
     # A list, not a generator, so that all values are compared even after a match.
     given = [signature, headers.get("x-svc-signature-next", "")]
-    if not any([_same(one, _mac(key, body).hex()) for key, _ in keys for one in given]):
+    if not any([_same(signature, _mac(key, body).hex()) for key, _ in keys for signature in given]):
         raise _refused("mismatch", "its X-Svc-Signature does not match: was the body changed, or is it another secret?")
     text, timestamp = headers.get("webhook-timestamp"), None
     if text is not None:
@@ -105,7 +105,7 @@ def _authenticate(body: bytes, headers: Mapping[str, str], keys: list[tuple[byte
         raise _refused("mismatch", "it has a webhook-signature without webhook-id and webhook-timestamp")
     content = f"{event_id}.{timestamp}.".encode() + body
     made = ["v1," + base64.b64encode(_mac(key, content)).decode() for _, key in keys]
-    if not any([_same(one, own) for one in signatures.split(" ") for own in made]):
+    if not any([_same(signature, own) for signature in signatures.split(" ") for own in made]):
         raise _refused("mismatch", "its webhook-signature does not match")
 
 

@@ -1,6 +1,6 @@
 import { siteCookie } from '@signpost/sdk/login';
 
-// Who is logged in; a real site has this in its database, and lets it end.
+// The logged-in users by cookie; a real site stores them in its database, with an expiry.
 const people = (globalThis.people ??= new Map()); // pages and routes may be loaded apart
 const cookie = () => siteCookie(process.env.SITE ?? 'http://localhost:3000', 'site_login', 86_400); // over https no other host can set it
 

@@ -55,7 +55,7 @@ export async function call(): Promise<void> {
   await signpost.sessions.create({ domain: 'a', flow: 'popup' });
   // @ts-expect-error the page may be missing
   const page: string = session.page_url;
-  for await (const user of signpost.users.all('dom_1')) user.credentials.map((one) => one.kind === 'passkey');
+  for await (const user of signpost.users.all('dom_1')) user.credentials.map((credential) => credential.kind === 'passkey');
   try {
     const { atms, notice, advisories = [] } = await signpost.atms.nearest({ location: 'Miami, FL' });
     console.log(atms[0]?.distanceMeters, notice, advisories[0]?.sourceUrl, status, page);

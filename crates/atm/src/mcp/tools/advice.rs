@@ -6,7 +6,7 @@ use signpost_locator::Point;
 use signpost_locator::gazetteer::Gazetteer;
 
 use super::units::Units;
-use crate::advisories::{AdvisoryItem, Spot, tell};
+use crate::advisories::{AdvisoryItem, Location, summarize};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment};
 
 /// The advice of a reply about the law and fraud.
@@ -29,10 +29,10 @@ pub(super) struct SearchContext<'s> {
 
 impl<'a> Advice<'a> {
     /// Returns the advice for listed ATMs, each under its local law.
-    pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], search: &SearchContext<'_>) -> Self {
-        let told = tell(moment.told_of(listed), today(moment), search.recommends);
+    pub(super) fn of_atms(moment: &Moment<'a>, listed: &[&CatalogueEntry], search: &SearchContext<'_>) -> Self {
+        let summary = summarize(moment.advisories_with_counts(listed), today(moment), search.recommends);
         let mut bans = Vec::new();
-        for (sentence, machines) in told.bans {
+        for (sentence, machines) in summary.bans {
             bans.push(sentence);
             if machines < listed.len() {
                 bans.push(format!("That is {machines} of the {} listed.", listed.len()));
@@ -41,16 +41,17 @@ impl<'a> Advice<'a> {
         if !listed.is_empty() && listed.iter().all(|entry| moment.is_banned(entry)) {
             bans.extend(nearest_outside(moment, search));
         }
-        Self { advisories: told.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
+        Self { advisories: summary.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
     }
 
     /// Returns the advice for a place without ATMs.
-    pub(super) fn of_place(moment: &Moment<'a>, spot: &Spot<'_>, from: Point, places: &Gazetteer) -> Self {
-        let zone = places.time_zone(from, spot.region);
-        let found = moment.told_at(spot, zone).into_iter().map(|(advisory, standing)| (advisory, standing, 0));
-        let told = tell(found.collect(), today(moment), false);
-        let bans: Vec<_> = told.bans.into_iter().map(|(sentence, _)| sentence).collect();
-        Self { advisories: told.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
+    pub(super) fn of_place(moment: &Moment<'a>, location: &Location<'_>, from: Point, places: &Gazetteer) -> Self {
+        let zone = places.time_zone(from, location.region);
+        let found =
+            moment.advisories_at(location, zone).into_iter().map(|(advisory, law_status)| (advisory, law_status, 0));
+        let summary = summarize(found.collect(), today(moment), false);
+        let bans: Vec<_> = summary.bans.into_iter().map(|(sentence, _)| sentence).collect();
+        Self { advisories: summary.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
     }
 }
 
@@ -61,6 +62,6 @@ fn today(moment: &Moment<'_>) -> Date {
 /// Returns the nearest ATM that no law forbids, as an alternative to ATMs that may be gone.
 fn nearest_outside(moment: &Moment<'_>, search: &SearchContext<'_>) -> Option<String> {
     let near = moment.nearest_allowed(search.from, search.filter)?;
-    let id = moment.snapshot().found(near).machine.id;
+    let id = moment.snapshot().found(near).atm.id;
     Some(format!("The nearest outside is {} away (id {id}).", search.units.text(near.distance)))
 }

@@ -6,14 +6,14 @@ use super::units::Units;
 use crate::catalogue::{AtmFilter, Moment};
 
 /// Half of the way around the earth, in miles.
-const EVERYWHERE_MILES: f64 = 12_500.0;
+const MAX_DISTANCE_MILES: f64 = 12_500.0;
 /// Maximum distance of a search, in miles.
 const MAX_MILES: f64 = 100.0;
 
 /// Returns the nearest ATM and the next call. `call` is the beginning of that call, such as `call again with radius`,
 /// without the distance.
 pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
-    let found = moment.nearest(from, Distance::miles(EVERYWHERE_MILES), 1, filter);
+    let found = moment.nearest(from, Distance::miles(MAX_DISTANCE_MILES), 1, filter);
     let Some(nearest) = found.first() else {
         if filter.is_any() {
             return "None is known anywhere.".to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, cal
         return "Nowhere is one known to be so.".to_owned();
     };
     let away = units.text(nearest.distance);
-    let id = moment.snapshot().found(*nearest).machine.id;
+    let id = moment.snapshot().found(*nearest).atm.id;
     let miles = nearest.distance.in_miles().ceil().max(1.0);
     let next =
         if miles <= MAX_MILES { format!("{call} {miles}") } else { format!("call get_atm_details with atmId {id}") };

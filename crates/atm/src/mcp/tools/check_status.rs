@@ -15,7 +15,7 @@ use super::nearby_search::NearbySearch;
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{Item, fit_into_reply, render_behind};
+use super::view::{Item, fit_into_reply, render_with_head};
 use crate::catalogue::AtmFilter;
 use crate::locator::Locator;
 use crate::mcp::card;
@@ -47,9 +47,9 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         icons: Vec::new(),
         meta: card::shows_results(),
         call: if geocodes {
-            Handler::Later(|locator, given, _| after_geocoder(locator, given, call))
+            Handler::Async(|locator, given, _| after_geocoder(locator, given, call))
         } else {
-            Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured))
+            Handler::Sync(|locator, given, _| call(locator, given).map(Output::Structured))
         },
     }
 }
@@ -85,5 +85,5 @@ fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, Cal
     let search =
         NearbySearch { center, radius, radius_argument: "radius", filter, units, places: &places, recommends: false };
     let page = search.page(&moment, &entries, atms, total);
-    render_behind(&AreaStatus { counts, as_of: moment.now() }, page)
+    render_with_head(&AreaStatus { counts, as_of: moment.now() }, page)
 }

@@ -151,8 +151,10 @@ impl<K: ArgumentKind> FromCall for Required<K> {
 
 /// Returns the schema of a tool's arguments. `example` is a valid call.
 pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
-    let properties: Map<_, _> = arguments.iter().map(|one| (one.name().to_owned(), one.schema())).collect();
-    let required: Vec<_> = arguments.iter().filter(|one| one.is_required()).map(|one| one.name()).collect();
+    let properties: Map<_, _> =
+        arguments.iter().map(|argument| (argument.name().to_owned(), argument.schema())).collect();
+    let required: Vec<_> =
+        arguments.iter().filter(|argument| argument.is_required()).map(|argument| argument.name()).collect();
     let example: Value = serde_json::from_str(example).expect("an example is JSON");
     json!({
         "type": "object",
@@ -202,7 +204,7 @@ impl<'a> CallArguments<'a> {
 
     /// Returns an error with this reason and a valid call.
     pub(super) fn bad(&self, reason: &str) -> CallError {
-        CallError::BadArgument(format!("{reason}; for example {}", self.example))
+        CallError::InvalidArgument(format!("{reason}; for example {}", self.example))
     }
 
     /// Checks that no unknown argument is left.

@@ -60,9 +60,9 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         icons: Vec::new(),
         meta: card::shows_results(),
         call: if geocodes {
-            Handler::Later(|locator, given, _| after_geocoder(locator, given, call))
+            Handler::Async(|locator, given, _| after_geocoder(locator, given, call))
         } else {
-            Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured))
+            Handler::Sync(|locator, given, _| call(locator, given).map(Output::Structured))
         },
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
 /// Returns the ATMs nearest to a place, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if the place is unknown.
+/// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if the place is unknown.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let snapshot = locator.catalogue.snapshot();
     let places = locator.catalogue.places.now();

@@ -12,10 +12,10 @@ use super::kinds::Integer;
 use super::schema::{self, members};
 use super::units::Units;
 use super::view::notice;
-use crate::catalogue::{AtmFilter, CatalogueEntry, MachineReports, Moment, NextOpening, Snapshot};
+use crate::catalogue::{AtmFilter, AtmReports, CatalogueEntry, Moment, NextOpening, Snapshot};
 use crate::locator::Locator;
-use crate::reports::evidence::{ReportStanding, ReportVerdict};
-use crate::view::MachineView;
+use crate::reports::evidence::{ReportEffect, ReportVerdict};
+use crate::view::AtmView;
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
@@ -36,14 +36,14 @@ pub(crate) fn tool() -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: Map::new(),
-        call: Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured)),
+        call: Handler::Sync(|locator, given, _| call(locator, given).map(Output::Structured)),
     }
 }
 
 /// Returns all details of an ATM, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if no ATM has the ID.
+/// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if no ATM has the ID.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
     let id = arguments.take(&ATM_ID)?;
@@ -60,15 +60,15 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
 
 fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
     let snapshot = moment.snapshot();
-    let view = MachineView::of(moment, entry);
+    let view = AtmView::of(moment, entry);
     let record = view.record;
     let report = &view.status;
     let advice = advice(moment, entry);
     let (opens_at, closes_at) = change(moment.next_opening(entry, report.status));
     let coins = record.coins.iter().map(|(coin, deals)| (coin.code().to_owned(), json!(deals.known())));
-    let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
+    let sources = entry.atm.claims.iter().map(|claim| source(snapshot, claim));
     let attribution: BTreeSet<&str> = entry
-        .machine
+        .atm
         .claims
         .iter()
         .filter_map(|claim| snapshot.source(&claim.source))
@@ -76,7 +76,7 @@ fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
         .collect();
     let [lat, lon] = view.degrees();
     let mut details = json!({
-        "id": entry.machine.id,
+        "id": entry.atm.id,
         "name": record.title(),
         "operator": record.operator,
         "brand": record.brand,
@@ -84,7 +84,7 @@ fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
         "statusReason": report.reason.text(),
         "statusAsOf": report.as_of,
         "verifiedAt": view.verified_at(),
-        "verifiedBy": view.seen_there_at().map(|_| "report"),
+        "verifiedBy": view.confirmed_at().map(|_| "report"),
         "freshness": view.freshness(moment.now()),
         "address": view.address(),
         "addressParts": {
@@ -113,7 +113,7 @@ fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
     if let Some(members) = details.as_object_mut() {
         members.extend(record.more.as_deref().map(more).into_iter().flatten());
     }
-    leave_out_unknown(&mut details);
+    remove_unknown(&mut details);
     details["attribution"] = json!(attribution);
     details
 }
@@ -128,7 +128,7 @@ fn change(next: Option<NextOpening<'_>>) -> (Option<&str>, Option<&str>) {
 }
 
 /// Returns the summary of the reports: counts, never the reporters' own words.
-fn show_reports(reports: &MachineReports) -> Value {
+fn show_reports(reports: &AtmReports) -> Value {
     let ReportVerdict { people, is_disputed, newest_at, verified_at, .. } = &reports.verdict;
     let people: Map<_, _> = people.iter().map(|(seen, count)| (seen.as_str().to_owned(), json!(count))).collect();
     json!({
@@ -138,9 +138,9 @@ fn show_reports(reports: &MachineReports) -> Value {
 }
 
 /// Returns the reports as a sentence of the notice, unless they are the reason of the status.
-fn unchecked_reports(reports: &MachineReports) -> Option<String> {
+fn unchecked_reports(reports: &AtmReports) -> Option<String> {
     let verdict = &reports.verdict;
-    if verdict.standing != ReportStanding::Undoubted || verdict.decision.is_some() {
+    if verdict.effect != ReportEffect::Undoubted || verdict.decision.is_some() {
         return None;
     }
     Some(format!("Reported, and not checked: {}.", reports.summary))
@@ -149,17 +149,17 @@ fn unchecked_reports(reports: &MachineReports) -> Option<String> {
 /// Returns the advice about the law and fraud for one ATM.
 fn advice<'a>(moment: &Moment<'a>, entry: &CatalogueEntry) -> Advice<'a> {
     let filter = AtmFilter::default();
-    let from = entry.machine.record.point;
+    let from = entry.atm.record.point;
     let search = SearchContext { from, filter: &filter, units: Units::Miles, recommends: true };
-    Advice::of_machines(moment, &[entry], &search)
+    Advice::of_atms(moment, &[entry], &search)
 }
 
 /// Removes the members of objects that are null or empty.
-fn leave_out_unknown(value: &mut Value) {
+fn remove_unknown(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(leave_out_unknown),
+        Value::Array(items) => items.iter_mut().for_each(remove_unknown),
         Value::Object(members) => {
-            members.values_mut().for_each(leave_out_unknown);
+            members.values_mut().for_each(remove_unknown);
             members.retain(|_, member| is_known(member));
         }
         _ => {}

@@ -1,52 +1,52 @@
 //! The notice about ATMs that a search left out because it is unknown whether they match its filter.
 
-use crate::catalogue::{AtmFilter, Knowledge, KnownAnswers, TradeSide};
+use crate::catalogue::{AtmFilter, PropertyCounts, TradeSide, ValueCounts};
 
 /// Returns the numbers of ATMs at a place with known and unknown properties; `None` if all of them match. `place` is a
 /// text such as `within 25 miles of Austin, Texas`.
-pub(super) fn left_out(known: &Knowledge, filter: &AtmFilter, place: &str) -> Option<String> {
+pub(super) fn left_out(known: &PropertyCounts, filter: &AtmFilter, place: &str) -> Option<String> {
     if known.matching == known.machines {
         return None;
     }
-    let mut said = vec![format!(
+    let mut parts = vec![format!(
         "{} {place}",
         if known.machines == 1 { "1 machine is".to_owned() } else { format!("{} machines are", known.machines) }
     )];
-    said.extend(filter.open_now.then(|| open_now(known)));
-    said.extend(offered(filter).map(|what| match known.offer {
-        KnownAnswers { yes: 0, no: 0 } => format!("whether they {what} is known of none"),
-        answers => split(answers, &what),
+    parts.extend(filter.open_now.then(|| open_now(known)));
+    parts.extend(offered(filter).map(|offer| match known.offer {
+        ValueCounts { yes: 0, no: 0 } => format!("whether they {offer} is known of none"),
+        answers => split(answers, &offer),
     }));
-    let said = said.join("; ");
-    let which = match known.unclear {
-        0 => return Some(format!("{said}.")),
+    let parts = parts.join("; ");
+    let count = match known.unclear {
+        0 => return Some(format!("{parts}.")),
         all if all == known.machines => "All of them are".to_owned(),
         1 => "The one of which it is not known is".to_owned(),
         some => format!("The {some} of which it is not known are"),
     };
-    Some(format!("{said}. {which} left out: call again without {} to list them.", arguments(filter).join(" and ")))
+    Some(format!("{parts}. {count} left out: call again without {} to list them.", arguments(filter).join(" and ")))
 }
 
-fn open_now(known: &Knowledge) -> String {
+fn open_now(known: &PropertyCounts) -> String {
     let hours = match known.with_hours {
         0 => "hours are known of none".to_owned(),
         some => format!("hours are known of {some}"),
     };
     match known.open {
-        KnownAnswers { yes: 0, no: 0 } if known.with_hours == 0 => hours,
-        KnownAnswers { yes: 0, no: 0 } => format!("{hours}, but of none whether it is open now"),
+        ValueCounts { yes: 0, no: 0 } if known.with_hours == 0 => hours,
+        ValueCounts { yes: 0, no: 0 } => format!("{hours}, but of none whether it is open now"),
         answers => format!("{hours}; {}", split(answers, "be open now")),
     }
 }
 
 /// Returns the numbers of ATMs that are known to have a property, and known not to have it.
-fn split(answers: KnownAnswers, what: &str) -> String {
+fn split(answers: ValueCounts, property: &str) -> String {
     let yes = match answers.yes {
         0 => "none is".to_owned(),
         1 => "1 is".to_owned(),
         more => format!("{more} are"),
     };
-    format!("{yes} known to {what}, {} not to", answers.no)
+    format!("{yes} known to {property}, {} not to", answers.no)
 }
 
 /// Returns the service and the coin of the filter as a verb phrase.
@@ -73,8 +73,8 @@ mod tests {
 
     const PLACE: &str = "within 25 miles of Austin, Texas";
 
-    fn answers(yes: usize, no: usize) -> KnownAnswers {
-        KnownAnswers { yes, no }
+    fn answers(yes: usize, no: usize) -> ValueCounts {
+        ValueCounts { yes, no }
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         let open_now = || AtmFilter { open_now: true, ..AtmFilter::default() };
         let coin = || AtmFilter { coin: Coin::parse("DOGE"), ..AtmFilter::default() };
         let both = || AtmFilter { open_now: true, service: Some(TradeSide::Sell), coin: None };
-        let none = Knowledge { machines: 91, unclear: 91, offer: answers(91, 0), ..Knowledge::default() };
+        let none = PropertyCounts { machines: 91, unclear: 91, offer: answers(91, 0), ..PropertyCounts::default() };
         for (known, filter, expected) in [
             (
                 none,
@@ -91,37 +91,37 @@ mod tests {
                                 left out: call again without openNow to list them.",
             ),
             (
-                Knowledge { with_hours: 3, ..none },
+                PropertyCounts { with_hours: 3, ..none },
                 open_now(),
                 "hours are known of 3, but of none whether it is open now. All",
             ),
             (
-                Knowledge { matching: 10, with_hours: 20, open: answers(10, 5), unclear: 76, ..none },
+                PropertyCounts { matching: 10, with_hours: 20, open: answers(10, 5), unclear: 76, ..none },
                 open_now(),
                 "hours are known of 20; 10 are known to be open now, 5 not to. The 76 of which it is not known are left out",
             ),
             (
-                Knowledge { offer: answers(0, 0), ..none },
+                PropertyCounts { offer: answers(0, 0), ..none },
                 coin(),
                 "; whether they deal in DOGE is known of none. All of them",
             ),
             (
-                Knowledge { machines: 2, matching: 1, offer: answers(1, 1), unclear: 0, ..none },
+                PropertyCounts { machines: 2, matching: 1, offer: answers(1, 1), unclear: 0, ..none },
                 coin(),
                 "2 machines are within 25 miles of Austin, Texas; 1 is known to deal in DOGE, 1 not to.",
             ),
             (
-                Knowledge { machines: 1, offer: answers(0, 0), unclear: 1, ..none },
+                PropertyCounts { machines: 1, offer: answers(0, 0), unclear: 1, ..none },
                 both(),
                 "1 machine is within 25 miles of Austin, Texas; hours are known of none; whether they pay cash for bitcoin is \
               known of none. All of them are left out: call again without openNow and service to list them.",
             ),
         ] {
-            let said = left_out(&known, &filter, PLACE).unwrap();
-            assert!(said.contains(expected), "{said}");
+            let parts = left_out(&known, &filter, PLACE).unwrap();
+            assert!(parts.contains(expected), "{parts}");
         }
-        let all = Knowledge { machines: 3, matching: 3, ..Knowledge::default() };
+        let all = PropertyCounts { machines: 3, matching: 3, ..PropertyCounts::default() };
         assert_eq!(left_out(&all, &coin(), PLACE), None);
-        assert_eq!(left_out(&Knowledge::default(), &coin(), PLACE), None);
+        assert_eq!(left_out(&PropertyCounts::default(), &coin(), PLACE), None);
     }
 }

@@ -15,7 +15,7 @@ use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
 use super::view::{AtmPage, Item, attribution, fit_into_reply, notice, omit_ban_reasons, render};
-use crate::advisories::Spot;
+use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::Locator;
 use crate::mcp::card;
@@ -57,14 +57,14 @@ pub(crate) fn tool() -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: card::shows_results(),
-        call: Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured)),
+        call: Handler::Sync(|locator, given, _| call(locator, given).map(Output::Structured)),
     }
 }
 
 /// Returns the ATMs of a city, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if the city is unknown.
+/// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if the city is unknown.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
     let region = arguments.take(&STATE)?;
@@ -82,27 +82,27 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     let name = place.as_ref().map_or(city.as_str(), |place| &place.name);
     if fold(name) != fold(&city) {
         all.extend(snapshot.in_city(region, name));
-        all.sort_by_key(|entry| entry.machine.id);
+        all.sort_by_key(|entry| entry.atm.id);
     }
-    let first = all.first().map(|entry| entry.machine.record.point);
+    let first = all.first().map(|entry| entry.atm.record.point);
     let Some(center) = place.as_ref().map(|place| place.point).or(first) else {
         return Err(no_such_city(&city, region));
     };
     let rest: Vec<&CatalogueEntry> =
-        all.iter().copied().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
+        all.iter().copied().filter(|entry| after.is_none_or(|after| entry.atm.id > after)).collect();
     let items = rest
         .iter()
         .take(PAGE_SIZE)
-        .map(|entry| Item::new(&moment, entry, center.distance(entry.machine.record.point), units));
+        .map(|entry| Item::new(&moment, entry, center.distance(entry.atm.record.point), units));
     let mut atms = fit_into_reply(items);
     let listed = &rest[..atms.len()];
     let advice = if listed.is_empty() {
-        Advice::of_place(&moment, &Spot::of_city(region, name), center, &places)
+        Advice::of_place(&moment, &Location::of_city(region, name), center, &places)
     } else {
         omit_ban_reasons(&mut atms, listed, &moment);
         let filter = AtmFilter::default();
         let search = SearchContext { from: center, filter: &filter, units, recommends: true };
-        Advice::of_machines(&moment, listed, &search)
+        Advice::of_atms(&moment, listed, &search)
     };
     let (abroad, nothing) = if all.is_empty() {
         let next_call = "call find_nearest_bitcoin_atm with maxDistance";
@@ -113,7 +113,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
         (None, None)
     };
     let next_cursor = match listed.last() {
-        Some(last) if listed.len() < rest.len() => Some(write_cursor(last.machine.id)),
+        Some(last) if listed.len() < rest.len() => Some(write_cursor(last.atm.id)),
         _ => None,
     };
     render(AtmPage {

@@ -10,7 +10,7 @@ use super::left_out::left_out;
 use super::place::Center;
 use super::units::Units;
 use super::view::{AtmPage, Item, attribution, notice, omit_ban_reasons};
-use crate::advisories::Spot;
+use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Snapshot};
 
 /// A search for ATMs around a place.
@@ -60,10 +60,10 @@ impl NearbySearch<'_> {
     fn advice<'a>(&self, moment: &Moment<'a>, listed: &[&CatalogueEntry]) -> Advice<'a> {
         let from = self.center.point;
         if listed.is_empty() {
-            return Advice::of_place(moment, &Spot::around(from, self.places), from, self.places);
+            return Advice::of_place(moment, &Location::around(from, self.places), from, self.places);
         }
         let search = SearchContext { from, filter: &self.filter, units: self.units, recommends: self.recommends };
-        Advice::of_machines(moment, listed, &search)
+        Advice::of_atms(moment, listed, &search)
     }
 
     /// Returns how many ATMs the filter left out, with the numbers of their known properties.
@@ -73,7 +73,7 @@ impl NearbySearch<'_> {
             return None;
         }
         let place = format!("within {} of {}", units.bound(*radius), center.name);
-        left_out(&moment.knowledge(center.point, *radius, filter), filter, &place)
+        left_out(&moment.count_properties(center.point, *radius, filter), filter, &place)
     }
 
     /// Returns why there can be no ATM at the place. Coordinates are looked up only if no ATM was found.

@@ -225,8 +225,8 @@ mod tests {
             (UnresolvedKind::TooLarge, "too large", "too large, such as Houston, TX; "),
             (UnresolvedKind::Unknown, "not known", "'x' was not understood: not known. Did you mean Houston, TX; "),
         ] {
-            let told = not_found("x", &of(kind, reason)).to_string();
-            assert!(told.starts_with(expected), "{told}");
+            let message = not_found("x", &of(kind, reason)).to_string();
+            assert!(message.starts_with(expected), "{message}");
         }
         let nothing = Unresolved { suggestions: Vec::new(), ..of(UnresolvedKind::Unknown, "not known") };
         assert!(not_found("x", &nothing).to_string().contains("a US ZIP code"));

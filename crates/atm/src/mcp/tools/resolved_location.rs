@@ -7,7 +7,7 @@ use signpost_locator::{Country, Point, Region};
 use crate::places::geocoder::{GeocodeResult, GeocodedPlace};
 use crate::view::degrees;
 
-/// How a location was resolved.
+/// The result of resolving a location.
 #[derive(Serialize)]
 pub(crate) struct ResolvedLocation {
     #[serde(flatten)]

@@ -12,7 +12,7 @@ use super::resolved_location::ResolvedLocation;
 use super::units::Units;
 use crate::advisories::AdvisoryItem;
 use crate::catalogue::{CatalogueEntry, Moment, NextOpening, Snapshot};
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// The notice while the catalogue contains only sample ATMs.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
@@ -86,7 +86,7 @@ pub(crate) fn render(page: AtmPage<'_>) -> Result<Structured, CallError> {
 }
 
 /// Renders a page of results after the members of `head`.
-pub(crate) fn render_behind(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
+pub(crate) fn render_with_head(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
     let mut writer = StructuredWriter::default();
     writer.fragment(fragment!("{"));
     writer.json(members(&object(head)?));
@@ -161,13 +161,13 @@ pub(crate) fn omit_ban_reasons(atms: &mut [Item<'_>], listed: &[&CatalogueEntry]
 
 impl<'a> Item<'a> {
     pub(crate) fn new(moment: &Moment<'a>, entry: &'a CatalogueEntry, distance: Distance, units: Units) -> Self {
-        let view = MachineView::of(moment, entry);
+        let view = AtmView::of(moment, entry);
         let record = view.record;
         let metres = distance.in_metres().round();
         let [lat, lon] = view.degrees();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         Self {
-            id: entry.machine.id,
+            id: entry.atm.id,
             name: clipped(record.title()),
             operator: record.operator.as_deref().map(clipped),
             distance: metres as u64,

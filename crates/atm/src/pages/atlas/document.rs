@@ -140,7 +140,7 @@ fn state_names(towns: &Towns) -> Markup {
             @let name = area.region.map_or(area.country.name(), |region| region.code());
             // Each town counts by its number of ATMs.
             @let centers = towns.of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len()));
-            @if let Some(middle) = Point::middle(centers) {
+            @if let Some(middle) = Point::centroid(centers) {
                 span.place data-at=(format!("{:.3} {:.3}", middle.lat(), middle.lon())) { (name) }
             }
         }

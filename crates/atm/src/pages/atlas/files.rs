@@ -14,10 +14,10 @@ use tokio::sync::Mutex;
 
 use super::STATE_LINES;
 use crate::catalogue::Snapshot;
-use crate::map::{MOST_POINTS, MapView, draw_overview, encode_points, fit_view};
+use crate::map::{MAX_POINTS, MapView, draw_overview, encode_points, fit_view};
 use crate::pages::context::PageContext;
 
-/// How long a browser may use the data without revalidation.
+/// Lifetime of the data in browsers without revalidation.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 /// The drawing contains the colors of both themes; it runs no script and loads nothing.
 const DRAWING_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
@@ -86,8 +86,8 @@ impl MapFiles {
 impl DrawnMap {
     fn of(snapshot: &Snapshot) -> Self {
         let present = snapshot.entries().iter().filter(|entry| !snapshot.is_gone(entry));
-        let points: Vec<Point> = present.map(|entry| entry.machine.record.point).collect();
-        let dots = points.len().div_ceil(points.len().div_ceil(MOST_POINTS).max(1));
+        let points: Vec<Point> = present.map(|entry| entry.atm.record.point).collect();
+        let dots = points.len().div_ceil(points.len().div_ceil(MAX_POINTS).max(1));
         Self {
             view: fit_view(&points),
             machines: points.len(),
@@ -106,7 +106,7 @@ impl MapFile {
 
     /// Returns the file, or 304 if the browser has it. The tag is weak: it identifies the content, compressed or not.
     fn reply(&self, context: &PageContext) -> Response {
-        let tag = HeaderValue::try_from(format!("W/{}", self.tag)).expect("hex is fit for a header");
+        let tag = HeaderValue::try_from(format!("W/{}", self.tag)).expect("hex is valid in a header");
         let caching = [
             (header::ETAG, tag),
             (header::CACHE_CONTROL, FRESH),
@@ -117,7 +117,7 @@ impl MapFile {
         if context.has_current(&self.tag) {
             return (StatusCode::NOT_MODIFIED, caching).into_response();
         }
-        let (body, is_compressed) = self.body.choose_form(context.accepts_gzip);
+        let (body, is_compressed) = self.body.choose_encoding(context.accepts_gzip);
         let mut response = (caching, [(header::CONTENT_TYPE, self.media_type)], body).into_response();
         if is_compressed {
             response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

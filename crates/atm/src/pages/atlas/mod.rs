@@ -59,7 +59,7 @@ mod tests {
     use crate::map::encode_points;
 
     fn compressed(bytes: &[u8]) -> usize {
-        Compressed::new(bytes.to_vec()).choose_form(true).0.len()
+        Compressed::new(bytes.to_vec()).choose_encoding(true).0.len()
     }
 
     /// Returns as many ATMs as the largest public file has, in a similar distribution: in towns of all sizes in

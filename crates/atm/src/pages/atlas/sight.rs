@@ -11,11 +11,11 @@ use signpost_platform::web::problem::Problem;
 use super::words::atlas_words;
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Town};
 use crate::map::StatusShape;
-use crate::pages::addresses::{machine_path, town_path};
+use crate::pages::addresses::{atm_path, town_path};
 use crate::pages::context::PageContext;
 use crate::pages::rows::row;
 use crate::processor;
-use crate::view::MachineView;
+use crate::view::AtmView;
 
 /// Maximum width and height of a requested box, in degrees.
 const MAX_SIDE: f64 = 40.0;
@@ -46,7 +46,7 @@ fn draw(context: &PageContext, visible: &MapBox) -> Markup {
     let moment = context.moment();
     let entries: Vec<&CatalogueEntry> = moment
         .within(visible.middle, visible.reach(), &AtmFilter::default())
-        .filter(|entry| visible.contains(entry.machine.record.point))
+        .filter(|entry| visible.contains(entry.atm.record.point))
         .collect();
     let (list, names) = if visible.half[0] * 2.0 <= MAX_ATM_HEIGHT {
         draw_atms(context, visible, &moment, &entries)
@@ -71,7 +71,7 @@ fn draw_atms(
     entries: &[&CatalogueEntry],
 ) -> (Markup, Markup) {
     let nearest = nearest_of(entries, visible.middle).into_iter();
-    let views: Vec<_> = (1..).zip(nearest.map(|entry| MachineView::of(moment, entry))).collect();
+    let views: Vec<_> = (1..).zip(nearest.map(|entry| AtmView::of(moment, entry))).collect();
     let list = html! {
         @if views.len() < entries.len() { p.sm.soft { ((atlas_words(context.language).nearest)(views.len())) } }
         ol.machines {
@@ -96,7 +96,7 @@ fn draw_towns(context: &PageContext, visible: &MapBox) -> (Markup, Markup) {
 /// thousands.
 fn nearest_of<'a>(entries: &[&'a CatalogueEntry], from: Point) -> Vec<&'a CatalogueEntry> {
     let mut all: Vec<(f64, &'a CatalogueEntry)> =
-        entries.iter().map(|entry| (from.distance(entry.machine.record.point).in_metres(), *entry)).collect();
+        entries.iter().map(|entry| (from.distance(entry.atm.record.point).in_metres(), *entry)).collect();
     if all.len() > MAX_ATMS {
         all.select_nth_unstable_by(MAX_ATMS, by_distance);
         all.truncate(MAX_ATMS);
@@ -106,7 +106,7 @@ fn nearest_of<'a>(entries: &[&'a CatalogueEntry], from: Point) -> Vec<&'a Catalo
 }
 
 fn by_distance(one: &(f64, &CatalogueEntry), other: &(f64, &CatalogueEntry)) -> Ordering {
-    one.0.total_cmp(&other.0).then(one.1.machine.id.cmp(&other.1.machine.id))
+    one.0.total_cmp(&other.0).then(one.1.atm.id.cmp(&other.1.atm.id))
 }
 
 fn invalid_box() -> Problem {
@@ -163,11 +163,11 @@ fn town_list(context: &PageContext, towns: &[&Town]) -> Markup {
 }
 
 /// Returns the marks of the ATMs of the list. The list has their links for the keyboard.
-fn pins(context: &PageContext, views: &[(usize, MachineView<'_>)]) -> Markup {
+fn pins(context: &PageContext, views: &[(usize, AtmView<'_>)]) -> Markup {
     html! {
         @for (number, view) in views {
             @let [lat, lon] = view.degrees();
-            a tabindex="-1" href=(context.link(&machine_path(view.entry.machine.id))) data-at={ (lat) " " (lon) } {
+            a tabindex="-1" href=(context.link(&atm_path(view.entry.atm.id))) data-at={ (lat) " " (lon) } {
                 span.pin.(StatusShape::of(view.status.status).class()) { span { (number) } }
             }
         }

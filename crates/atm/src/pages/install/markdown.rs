@@ -1,9 +1,9 @@
 //! The page in Markdown, for assistants that look for an interface.
 
 use super::panels::{commands, install_command};
-use super::{InstallWords, ServedAt};
+use super::{InstallWords, ServerAddress};
 
-pub(super) fn render(place: &ServedAt<'_>, words: &InstallWords) -> String {
+pub(super) fn render(place: &ServerAddress<'_>, words: &InstallWords) -> String {
     let tools = words.tools_by_name().map(|(name, text)| format!("- `{name}`: {text}")).join("\n");
     let title = words.title;
     let Some(address) = &place.address else {

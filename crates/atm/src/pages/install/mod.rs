@@ -74,13 +74,13 @@ impl InstallWords {
 }
 
 /// The address of the server, from the configuration: the host that a request names is not trusted.
-struct ServedAt<'a> {
+struct ServerAddress<'a> {
     service: &'a AtmService,
     /// `None` if the public URL is not configured and the server is not local.
     address: Option<String>,
 }
 
-impl<'a> ServedAt<'a> {
+impl<'a> ServerAddress<'a> {
     /// Returns the address from the configuration.
     fn of(service: &'a AtmService) -> Self {
         let is_known = service.public_url.is_some() || service.listen.ip().is_loopback();

@@ -11,13 +11,13 @@ use axum::routing::get;
 use maud::{Markup, html};
 use signpost_mcp::OpenPage;
 use signpost_platform::pages::accept::prefers_html;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::pages::{Asset, Frame, HtmlPage, Language, Layout};
 
-use super::{InstallWords, ServedAt, install_words, markdown, panels};
+use super::{InstallWords, ServerAddress, install_words, markdown, panels};
 use crate::service::AtmService;
 
-/// How long a browser may show the page without revalidation.
+/// Lifetime of the page in browsers without revalidation.
 const FRESH: Duration = Duration::from_mins(5);
 
 /// The stylesheet and the script of the page, in addition to the common stylesheet.
@@ -43,14 +43,14 @@ pub(crate) fn page(service: &AtmService) -> OpenPage {
 
 /// Returns the route of the page in Markdown.
 pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
-    let text = markdown::render(&ServedAt::of(service), install_words(Language::English));
+    let text = markdown::render(&ServerAddress::of(service), install_words(Language::English));
     let headers = [(CONTENT_TYPE, "text/markdown; charset=utf-8"), (CACHE_CONTROL, "max-age=300")];
     Router::new().route("/mcp.md", get((headers, text)))
 }
 
 fn render(service: &AtmService, language: Language) -> String {
     let words = install_words(language);
-    let place = ServedAt::of(service);
+    let place = ServerAddress::of(service);
     let main = html! {
         main #main .wrap {
             div.hero-install {
@@ -81,11 +81,11 @@ fn render(service: &AtmService, language: Language) -> String {
 }
 
 /// Returns the address with its copy button. A script shows the button; without a script a click selects the address.
-fn address(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
+fn address(place: &ServerAddress<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else {
         return html! {
             div.notice.warn {
-                (Sign::Info.draw(20))
+                (PageIcon::Info.draw(20))
                 div { h2 { (words.no_address) } p { (words.no_address_text) } }
             }
         };

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::links;
-use super::{InstallWords, ServedAt};
+use super::{InstallWords, ServerAddress};
 
 /// Returns the commands of the clients that run in a terminal.
 pub(super) fn commands(address: &str) -> [String; 3] {
@@ -20,7 +20,7 @@ pub(super) fn install_command(client: &str, address: &str) -> String {
 }
 
 /// Returns the panels of all clients; nothing without an address.
-pub(super) fn clients(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
+pub(super) fn clients(place: &ServerAddress<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else { return Markup::default() };
     let panels = [
         ("Claude", steps(place, words, words.claude_steps, Some("signpost mcp install claude-desktop"))),
@@ -60,7 +60,7 @@ pub(super) fn clients(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
 }
 
 /// Returns the panel of a client with the address in its settings, or with a command if it cannot reach the address.
-fn steps(place: &ServedAt<'_>, words: &InstallWords, steps: &str, command: Option<&str>) -> Markup {
+fn steps(place: &ServerAddress<'_>, words: &InstallWords, steps: &str, command: Option<&str>) -> Markup {
     html! {
         p { (steps) }
         @if !place.is_on_internet() {

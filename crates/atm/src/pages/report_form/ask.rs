@@ -8,7 +8,7 @@ use signpost_platform::pages::Language;
 
 use super::words::report_words;
 use crate::pages::words::capitalized;
-use crate::reports::Seen;
+use crate::reports::Finding;
 
 /// Returns the question as a form that leads to the report form, for a place below a heading such as "Is this right?".
 pub(crate) fn ask(atm: AtmId, language: Language, origin: &PublicOrigin) -> Markup {
@@ -19,7 +19,7 @@ pub(crate) fn ask(atm: AtmId, language: Language, origin: &PublicOrigin) -> Mark
             fieldset {
                 legend.soft { (words.promise) }
                 div.grid2 {
-                    @for seen in Seen::ALL {
+                    @for seen in Finding::ALL {
                         label.choice { input type="radio" name="seen" value=(seen.as_str()) required; (capitalized((words.claim)(seen))) }
                     }
                 }

@@ -3,13 +3,13 @@
 use axum::http::StatusCode;
 use maud::{Markup, html};
 use signpost_platform::pages::form::PostedForm;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::pages::{Frame, Layout};
 
 use super::form::ReportForm;
 use crate::pages::words::capitalized;
-use crate::reports::admission::MAX_TYPED;
-use crate::reports::{HowSeen, MAX_TEXT, ReportState, Seen};
+use crate::reports::admission::MAX_INPUT_CHARS;
+use crate::reports::{EvidenceSource, Finding, MAX_TEXT, ReportState};
 
 /// The input of the form, valid or not.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct ReportInput {
     pub(super) text: String,
 }
 
-/// Why the form is shown again.
+/// The reason for showing the form again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormProblem {
     /// This field is invalid.
@@ -41,7 +41,7 @@ impl ReportInput {
 
     /// Returns the input to show again: text without invisible characters, of a bounded length.
     pub(super) fn bounded(&self) -> Self {
-        Self { text: signpost_text::lines(&self.text).chars().take(MAX_TYPED).collect(), ..self.clone() }
+        Self { text: signpost_text::lines(&self.text).chars().take(MAX_INPUT_CHARS).collect(), ..self.clone() }
     }
 }
 
@@ -68,8 +68,8 @@ pub(super) fn draw_form(form: &ReportForm, input: &ReportInput, problem: Option<
             div.field {
                 label for="how" { (words.how_label) }
                 select #how name="how" {
-                    option value="" selected[HowSeen::parse(&input.how).is_none()] { (words.how_none) }
-                    @for how in HowSeen::ALL {
+                    option value="" selected[EvidenceSource::parse(&input.how).is_none()] { (words.how_none) }
+                    @for how in EvidenceSource::ALL {
                         option value=(how.as_str()) selected[input.how == how.as_str()] { ((words.how)(how)) }
                     }
                 }
@@ -86,7 +86,7 @@ pub(super) fn draw_form(form: &ReportForm, input: &ReportInput, problem: Option<
 }
 
 /// Draws the confirmation of a report in this state.
-pub(super) fn draw_thanks(form: &ReportForm, state: ReportState) -> String {
+pub(super) fn draw_confirmation(form: &ReportForm, state: ReportState) -> String {
     let words = form.words();
     let text = match state {
         ReportState::New => words.thanks_waits,
@@ -94,7 +94,7 @@ pub(super) fn draw_thanks(form: &ReportForm, state: ReportState) -> String {
         _ => words.thanks_shown,
     };
     let body = html! {
-        div.notice.ok role="status" { (Sign::Tick.draw(20)) p { (text) } }
+        div.notice.ok role="status" { (PageIcon::Tick.draw(20)) p { (text) } }
         p { a.btn href=(form.link(&format!("/atm/{}", form.atm))) { (words.back) } }
         (login_line(form))
     };
@@ -117,7 +117,7 @@ fn summary(form: &ReportForm, problem: FormProblem) -> Markup {
     let words = form.words();
     html! {
         div #errors .notice.danger role="alert" tabindex="-1" autofocus {
-            (Sign::Stop.draw(20))
+            (PageIcon::Stop.draw(20))
             p {
                 @match problem {
                     FormProblem::Field("text") => a href="#text" { (words.bad_text) },
@@ -137,9 +137,9 @@ fn seen_field(form: &ReportForm, input: &ReportInput, problem: Option<FormProble
     html! {
         fieldset #seen tabindex="-1" aria-describedby=[is_bad.then_some("seen-error")] {
             legend { (words.promise) }
-            @if is_bad { p #seen-error .field.bad { span.error { (Sign::Stop.draw(18)) (words.bad_seen) } } }
+            @if is_bad { p #seen-error .field.bad { span.error { (PageIcon::Stop.draw(18)) (words.bad_seen) } } }
             div.grid2 {
-                @for seen in Seen::ALL {
+                @for seen in Finding::ALL {
                     label.choice {
                         input type="radio" name="seen" value=(seen.as_str()) checked[input.seen == seen.as_str()];
                         (capitalized((words.claim)(seen)))
@@ -159,7 +159,7 @@ fn text_field(form: &ReportForm, input: &ReportInput, problem: Option<FormProble
         div class=(class) {
             label for="text" { (words.text_label) }
             p #text-hint .hint { (words.text_hint) }
-            @if is_bad { p #text-error .error { (Sign::Stop.draw(18)) (words.bad_text) } }
+            @if is_bad { p #text-error .error { (PageIcon::Stop.draw(18)) (words.bad_text) } }
             textarea #text name="text" rows="3" maxlength=(MAX_TEXT) aria-describedby=(described)
                 aria-invalid=[is_bad.then_some("true")] { (input.text) }
         }
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn repeated_input_is_visible_and_bounded() {
-        let text = format!("gone\u{202e}\u{200b}\nsince May{}", "x".repeat(2 * MAX_TYPED));
+        let text = format!("gone\u{202e}\u{200b}\nsince May{}", "x".repeat(2 * MAX_INPUT_CHARS));
         let shown = ReportInput { text, ..ReportInput::default() }.bounded();
-        assert!(shown.text.starts_with("gone\nsince May") && shown.text.chars().count() == MAX_TYPED);
+        assert!(shown.text.starts_with("gone\nsince May") && shown.text.chars().count() == MAX_INPUT_CHARS);
     }
 }

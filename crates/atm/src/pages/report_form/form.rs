@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use signpost_locator::AtmId;
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
-use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
+use signpost_platform::pages::form::{CsrfToken, PostedForm, PostedFormError};
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
@@ -51,12 +51,12 @@ impl ReportForm {
         let Some(entry) = id.parse().ok().and_then(AtmId::new).and_then(|id| context.snapshot.get(id)) else {
             return Err(ReportRefusal::AtmNotFound.into_response());
         };
-        let atm = entry.machine.id;
+        let atm = entry.atm.id;
         if id != atm.to_string() {
             let path = form_path(atm) + &context.query_suffix();
             return Err(context.redirect_exactly(StatusCode::MOVED_PERMANENTLY, &path));
         }
-        let record = &entry.machine.record;
+        let record = &entry.atm.record;
         let title = record.title().to_owned();
         let place = record.address.one_line().map(Cow::into_owned);
         let (visitor, login_path) = match find_visitor(&context.service, atm, headers).await {
@@ -82,12 +82,12 @@ impl ReportForm {
     }
 
     /// Returns the CSRF token of the form.
-    pub(super) fn token(&self) -> FormToken {
-        FormToken::new(&self.cookie, &self.purpose())
+    pub(super) fn token(&self) -> CsrfToken {
+        CsrfToken::new(&self.cookie, &self.purpose())
     }
 
     /// Checks the CSRF token of a posted form.
-    pub(super) fn check(&self, posted: &PostedForm) -> Result<(), FormRefusal> {
+    pub(super) fn check(&self, posted: &PostedForm) -> Result<(), PostedFormError> {
         posted.check(self.has_cookie.then_some(&self.cookie), &self.purpose())
     }
 

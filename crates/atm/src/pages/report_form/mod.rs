@@ -14,14 +14,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::HtmlPage;
-use signpost_platform::pages::form::{FormRefusal, PostedForm};
+use signpost_platform::pages::form::{PostedForm, PostedFormError};
 use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
 
 use super::context::PageContext;
-use crate::reporting::{ReportRefusal, ReportRequest, ReportSender, take_report};
+use crate::reporting::{ReportRefusal, ReportRequest, ReportSender, accept_report};
 use crate::reports::ReportState;
-use crate::reports::admission::{ReportFields, SentReport};
+use crate::reports::admission::{ReportFields, ValidReport};
 use crate::service::AtmService;
 use document::{FormProblem, ReportInput};
 use form::ReportForm;
@@ -42,7 +42,7 @@ async fn show(
 ) -> Result<Response, Response> {
     let form = ReportForm::open(context, &id, &headers).await?;
     if let Some(state) = form.context.parameter("said").as_deref().and_then(ReportState::parse) {
-        return Ok(form.page(document::draw_thanks(&form, state)).into_response());
+        return Ok(form.page(document::draw_confirmation(&form, state)).into_response());
     }
     let input = ReportInput {
         seen: form.context.parameter("seen").unwrap_or_default(),
@@ -69,14 +69,14 @@ async fn send(
     }
     let how = if input.how.is_empty() { None } else { Some(input.how.as_str()) };
     let fields = ReportFields { seen: &input.seen, how, at: None, text: Some(&input.text) };
-    let sent = match SentReport::read(fields, form.context.now) {
+    let sent = match ValidReport::read(fields, form.context.now) {
         Ok(sent) => sent,
         Err(bad) => return Err(retry(&form, &input, FormProblem::Field(bad.field))),
     };
-    let sender = ReportSender::Anybody(form.context.caller.clone(), form.visitor.clone());
+    let sender = ReportSender::Person(form.context.caller.clone(), form.visitor.clone());
     let request = ReportRequest { snapshot: &form.context.snapshot, atm: form.atm, sent, pow: None, sender };
-    match take_report(&form.context.service, Environment::Live, request).await {
-        Ok(taken) => Ok(Redirect::to(&form.thanks_link(taken.report.state)).into_response()),
+    match accept_report(&form.context.service, Environment::Live, request).await {
+        Ok(accepted) => Ok(Redirect::to(&form.thanks_link(accepted.report.state)).into_response()),
         Err(ReportRefusal::ReporterBanned) => Err(retry(&form, &input, FormProblem::Banned)),
         Err(ReportRefusal::Problem(Problem::RateLimited(exceeded))) => {
             let reply = retry(&form, &input, FormProblem::TooMany(exceeded.retry_after()));
@@ -94,7 +94,7 @@ fn retry(form: &ReportForm, input: &ReportInput, problem: FormProblem) -> Respon
 
 /// Returns a new form instead of an unreadable one or a post of another site. It sets no cookie: a form of another site
 /// is sent without the browser's cookie, and the reply would overwrite it.
-fn refuse(form: &ReportForm, refusal: FormRefusal) -> Response {
+fn refuse(form: &ReportForm, refusal: PostedFormError) -> Response {
     let document = document::draw_form(form, &ReportInput::default(), Some(FormProblem::Stale));
     HtmlPage::personal(document).with_status(refusal.status()).into_response()
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use signpost_platform::pages::Language;
-use signpost_platform::pages::icons::Sign;
+use signpost_platform::pages::icons::PageIcon;
 
 use super::words::report_words;
 use crate::reports::evidence::ReportVerdict;
@@ -13,7 +13,7 @@ pub(crate) fn quote(verdict: &ReportVerdict, language: Language, newest: &str) -
     let decided = verdict.decision.map(|decision| (words.decided)(decision.by, decision.seen));
     html! {
         div #reports .notice.warn[verdict.verified_at.is_none() || verdict.is_disputed] {
-            (Sign::Info.draw(20))
+            (PageIcon::Info.draw(20))
             div {
                 @if let Some(decided) = decided { p { (decided) } }
                 @for (seen, count) in &verdict.people { p { ((words.said)(*seen, *count)) } }

@@ -5,7 +5,7 @@ use signpost_locator::{AtmStatus, Country};
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::english_words::{filter_name, part, time, weekday, why, why_unknown};
+use super::english_words::{filter_name, part, status_reason, time, unknown_reason, weekday};
 use super::{LocatorWords, grouped, rounded};
 
 pub(super) const LOCATOR: LocatorWords = LocatorWords {
@@ -91,8 +91,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     closed_for_good: "Closed for good",
     out_of_service: "Out of service",
     unknown: "Unknown",
-    why_unknown,
-    why,
+    unknown_reason,
+    status_reason,
     checked_on: |date| format!("checked {date}"),
     reported_on: |date| format!("reported {date}"),
     undated: "nobody said when",

@@ -38,8 +38,8 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// The text after "Unknown:".
-pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String {
+/// Returns the text after "Unknown:".
+pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),
         (StatusReason::OldReport, None) => "nobody checked lately".to_owned(),
@@ -49,12 +49,12 @@ pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String
         (StatusReason::NoTimeZone, _) => "its time zone is not known".to_owned(),
         (StatusReason::NoHours, _) => "hours not known".to_owned(),
         (StatusReason::Law(law), _) => law.to_owned(),
-        (StatusReason::Said(_), _) => "visitors say that it cannot be used".to_owned(),
+        (StatusReason::Reports(_), _) => "visitors say that it cannot be used".to_owned(),
         _ => "nobody said that it works".to_owned(),
     }
 }
 
-pub(super) fn why(reason: StatusReason<'_>) -> String {
+pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
     match reason {
         StatusReason::AlwaysOpen => "It is said to work, and it never closes.",
         StatusReason::WithinHours => "It is said to work, and it is within its hours.",
@@ -71,7 +71,7 @@ pub(super) fn why(reason: StatusReason<'_>) -> String {
         StatusReason::UnreportedAlways => "It never closes, but nobody said that it works.",
         StatusReason::UnreportedWithinHours => "It is within its hours, but nobody said that it works.",
         StatusReason::NothingReported => "Nobody said that it works.",
-        StatusReason::Said(_) => "It follows from what was reported.",
+        StatusReason::Reports(_) => "It follows from what was reported.",
         StatusReason::Law(law) => return format!("Its status is not known because of the law: {law}."),
     }
     .to_owned()

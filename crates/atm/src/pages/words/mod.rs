@@ -13,7 +13,7 @@ use maud::Markup;
 use signpost_locator::gazetteer::PlaceNote;
 use signpost_locator::{AtmStatus, Country, Distance, StatusReason};
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
 use super::filters::ListFilter;
 
@@ -53,7 +53,7 @@ pub(super) struct LocatorWords {
     pub(super) search: Text,
     pub(super) search_label: Text,
     pub(super) search_examples: Text,
-    pub(super) near_title: Placed,
+    pub(super) near_title: MarkupFn,
     pub(super) near_what: Text,
     pub(super) say_where: Text,
     pub(super) too_long: Text,
@@ -102,8 +102,8 @@ pub(super) struct LocatorWords {
     pub(super) closed_for_good: Text,
     pub(super) out_of_service: Text,
     pub(super) unknown: Text,
-    pub(super) why_unknown: fn(StatusReason<'_>, Option<i16>) -> String,
-    pub(super) why: fn(StatusReason<'_>) -> String,
+    pub(super) unknown_reason: fn(StatusReason<'_>, Option<i16>) -> String,
+    pub(super) status_reason: fn(StatusReason<'_>) -> String,
     pub(super) checked_on: WithText,
     pub(super) reported_on: WithText,
     pub(super) undated: Text,
@@ -111,10 +111,10 @@ pub(super) struct LocatorWords {
     pub(super) in_force_since: WithText,
     pub(super) sent_here: Text,
     pub(super) call_someone: Text,
-    pub(super) report_fraud: Placed,
+    pub(super) report_fraud: MarkupFn,
 
     pub(super) machine_title: TwoTexts,
-    pub(super) machine_of: Placed,
+    pub(super) machine_of: MarkupFn,
     pub(super) machine_kind: Text,
     pub(super) machine_gone: Text,
     pub(super) machine_gone_text: Text,

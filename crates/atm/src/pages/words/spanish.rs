@@ -5,7 +5,7 @@ use signpost_locator::AtmStatus;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::spanish_words::{country, filter_name, part, place_note, time, weekday, why, why_unknown};
+use super::spanish_words::{country, filter_name, part, place_note, status_reason, time, unknown_reason, weekday};
 use super::{LocatorWords, grouped, rounded};
 
 /// Returns a number, with spaces between thousands if it has five digits or more.
@@ -98,8 +98,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     closed_for_good: "Cerrado para siempre",
     out_of_service: "Fuera de servicio",
     unknown: "Desconocido",
-    why_unknown,
-    why,
+    unknown_reason,
+    status_reason,
     checked_on: |date| format!("comprobado: {date}"),
     reported_on: |date| format!("comunicado: {date}"),
     undated: "nadie dijo cuándo",

@@ -49,8 +49,8 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// The text after "Desconocido:".
-pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String {
+/// Returns the text after "Desconocido:".
+pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => return format!("nadie lo comprueba desde {year}"),
         (StatusReason::OldReport, None) => "nadie lo comprueba desde hace tiempo",
@@ -60,13 +60,13 @@ pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String
         (StatusReason::NoTimeZone, _) => "no se conoce su zona horaria",
         (StatusReason::NoHours, _) => "no se conoce su horario",
         (StatusReason::Law(_), _) => "la ley los prohíbe aquí",
-        (StatusReason::Said(_), _) => "hay visitantes que dicen que no se puede usar",
+        (StatusReason::Reports(_), _) => "hay visitantes que dicen que no se puede usar",
         _ => "nadie ha dicho que funcione",
     }
     .to_owned()
 }
 
-pub(super) fn why(reason: StatusReason<'_>) -> String {
+pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
     match reason {
         StatusReason::AlwaysOpen => "Dicen que funciona, y nunca cierra.",
         StatusReason::WithinHours => "Dicen que funciona, y está dentro de su horario.",
@@ -83,7 +83,7 @@ pub(super) fn why(reason: StatusReason<'_>) -> String {
         StatusReason::UnreportedAlways => "Nunca cierra, pero nadie ha dicho que funcione.",
         StatusReason::UnreportedWithinHours => "Está dentro de su horario, pero nadie ha dicho que funcione.",
         StatusReason::NothingReported => "Nadie ha dicho que funcione.",
-        StatusReason::Said(_) => "Se sigue de los avisos recibidos.",
+        StatusReason::Reports(_) => "Se sigue de los avisos recibidos.",
         StatusReason::Law(_) => "Su estado no se conoce porque la ley prohíbe estos cajeros aquí.",
     }
     .to_owned()
@@ -109,7 +109,7 @@ pub(super) fn part(name: &'static str) -> Text {
 
 pub(super) fn place_note(note: &PlaceNote) -> String {
     match note {
-        PlaceNote::TakenFor { asked, place } => format!("No se conoce «{asked}»; se ha tomado por {place}."),
+        PlaceNote::FuzzyMatch { asked, place } => format!("No se conoce «{asked}»; se ha tomado por {place}."),
         PlaceNote::OnlyPart { unknown, place } => {
             format!("Aquí no se conoce «{unknown}»; las distancias cuentan desde el centro de {place}.")
         }

@@ -24,7 +24,7 @@ pub struct GeocodeResult {
 
 /// A place that a geocoder found.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct GeocodedPlace {
     pub name: String,
     pub region: Option<Region>,

@@ -10,7 +10,7 @@ use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use signpost_platform::limits::Rate;
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use tokio::time::{Instant, timeout};
 use url::Url;
 
@@ -36,7 +36,7 @@ pub struct GeocoderSettings {
     /// The API key, if the geocoder requires one.
     pub key: Option<SecretString>,
     /// Timeout of a request, including the wait for the rate limit.
-    pub within: Duration,
+    pub timeout: Duration,
     /// The rate limit.
     pub rate: Option<Rate>,
 }
@@ -97,9 +97,9 @@ impl Geocoder {
             return tracing::warn!(geocoder = self.name(), "too many requests are waiting for the geocoder");
         };
         tokio::time::sleep(wait).await;
-        let asked = timeout(self.settings.within.saturating_sub(wait), self.fetch(text)).await;
-        let within = self.settings.within.as_secs_f32();
-        match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no response within {within} s"))) {
+        let asked = timeout(self.settings.timeout.saturating_sub(wait), self.fetch(text)).await;
+        let limit = self.settings.timeout.as_secs_f32();
+        match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no response within {limit} s"))) {
             Ok(found) => self.store(text, found),
             Err(error) => {
                 tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "geocoder request failed");
@@ -134,10 +134,11 @@ impl Geocoder {
     async fn fetch(&self, text: &str) -> Result<Option<GeocodeResult>> {
         let url = self.request_url(text)?;
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
-        let within = self.settings.within;
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_REPLY_BYTES };
+        let timeout = self.settings.timeout;
+        let request =
+            Request { method: Method::GET, url: &url, headers, body: None, timeout, max_body: MAX_REPLY_BYTES };
         // The operator configured the address, so private addresses are allowed.
-        let answer = self.outbound.send(Reach::Everything, request).await?;
+        let answer = self.outbound.send(EgressPolicy::Everything, request).await?;
         anyhow::ensure!(answer.status == 200, "it responded with {}", answer.status);
         answers::parse_reply(self.settings.kind, &answer.body)
     }
@@ -150,7 +151,7 @@ impl Geocoder {
         let now = Instant::now();
         let start = next_at.map_or(now, |next| next.max(now));
         let wait = start - now;
-        if wait >= self.settings.within {
+        if wait >= self.settings.timeout {
             return None;
         }
         *next_at = Some(start + rate.window / rate.count);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A supported geocoder, which determines requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum GeocoderKind {
     Nominatim,
     Photon,

@@ -24,7 +24,7 @@ async fn sessions(signpost: &Signpost, name: &str, arguments: &Value) -> Outcome
     match name {
         "create" => {
             let created = match arguments["idempotency_key"].as_str() {
-                Some(key) => sessions.create_under(key, &read(arguments)).await?,
+                Some(key) => sessions.create_with_idempotency_key(key, &read(arguments)).await?,
                 None => sessions.create(&read(arguments)).await?,
             };
             let mut shown = json!(created);

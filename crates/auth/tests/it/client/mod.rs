@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use signpost_auth::client::{SessionStatus, Signpost, SignpostError, Surroundings, SystemSurroundings};
+use signpost_auth::client::{Runtime, SessionStatus, Signpost, SignpostError, SystemRuntime};
 use url::Url;
 
 use service::{Seen, Service};
@@ -63,14 +63,14 @@ struct Recorded {
     pauses: Arc<Mutex<Vec<Duration>>>,
 }
 
-impl Surroundings for Recorded {
+impl Runtime for Recorded {
     fn now(&self) -> SystemTime {
         let passed = self.pauses.lock().unwrap().iter().filter(|_| self.moves).sum::<Duration>();
-        self.now.unwrap_or_else(|| SystemSurroundings.now()) + passed
+        self.now.unwrap_or_else(|| SystemRuntime.now()) + passed
     }
 
     fn random(&self) -> [u8; 32] {
-        SystemSurroundings.random()
+        SystemRuntime.random()
     }
 
     fn pause(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
@@ -96,7 +96,7 @@ async fn every_call_matches_the_vectors() {
     assert!(cases.len() > 50, "the cases are missing");
     for case in cases {
         let world = Recorded { now: case.now.as_deref().map(time), ..Recorded::default() };
-        let signpost = client(service.port(&case.name)).with_surroundings(world.clone());
+        let signpost = client(service.port(&case.name)).with_runtime(world.clone());
         let signpost = match case.options.retries {
             Some(retries) => signpost.with_retries(retries),
             None => signpost,
@@ -131,7 +131,7 @@ fn check_outcome(case: &Case, outcome: Result<Value, SignpostError>) {
                 assert!(!text.contains("svc_test_of-a-site"), "{name}: {text}");
             }
         }
-        (outcome, expected) => panic!("{name}: {outcome:?} where {expected:?} was expected"),
+        (outcome, expected) => panic!("{name}: {outcome:?}, expected {expected:?}"),
     }
 }
 
@@ -141,7 +141,7 @@ fn check_requests(case: &Case, seen: &[Seen], key: &str) {
     for (seen, wanted) in seen.iter().zip(&case.requests) {
         assert_eq!((&seen.method, address(&seen.path)), (&wanted.method, address(&wanted.path)), "{name}");
         if let Some(body) = &wanted.body {
-            assert!(is_same(&seen.body, body), "{name}: {} where {body} was expected", seen.body);
+            assert!(is_same(&seen.body, body), "{name}: {}, expected {body}", seen.body);
         }
         assert!(wanted.has.iter().all(|header| seen.headers.contains_key(header)), "{name}: {seen:?}");
         assert!(!wanted.lacks.iter().any(|header| seen.headers.contains_key(header)), "{name}: {seen:?}");
@@ -166,7 +166,7 @@ fn check_pauses(case: &Case, pauses: &[Duration]) {
         (Duration::from_millis(*from)..=Duration::from_millis(*to)).contains(pause)
     };
     let all = pauses.len() == waits.len() && pauses.iter().zip(waits).all(fits);
-    assert!(all, "{}: {pauses:?} where {waits:?} was expected", case.name);
+    assert!(all, "{}: {pauses:?}, expected {waits:?}", case.name);
 }
 
 /// Compares values: 10.0 equals 10.
@@ -229,7 +229,7 @@ async fn timeout_is_retried_and_then_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let world = Recorded::default();
     let signpost = client(listener.local_addr().unwrap().port()).with_timeout(Duration::from_millis(20));
-    let error = signpost.with_surroundings(world.clone()).sessions().get("sess_1").await.unwrap_err();
+    let error = signpost.with_runtime(world.clone()).sessions().get("sess_1").await.unwrap_err();
     assert_eq!((&*error.code, error.status, world.pauses.lock().unwrap().len()), ("timeout", None, 2));
 }
 
@@ -238,7 +238,7 @@ async fn wait_polls_once_a_second() {
     let service = Service::start("client");
     let world = Recorded { now: Some(time("2023-11-14T22:13:20Z")), moves: true, ..Recorded::default() };
     let case = "sessions.wait until somebody answered";
-    let signpost = client(service.port(case)).with_surroundings(world.clone());
+    let signpost = client(service.port(case)).with_runtime(world.clone());
     // The first two replies are pending.
     let session = signpost.sessions().wait_for("sess_1", Duration::from_millis(1_500)).await.unwrap();
     assert_eq!(session.status, SessionStatus::Authenticated);

@@ -68,7 +68,7 @@ fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
     read(&whole).unwrap_or_else(|error| panic!("{name}, whole: {error}: {whole}"));
     let mut least = whole.clone();
     least.as_object_mut().unwrap().retain(|member, _| schema.required.contains(member));
-    read(&least).unwrap_or_else(|error| panic!("{name} with what is required: {error}: {least}"));
+    read(&least).unwrap_or_else(|error| panic!("{name} with the required fields: {error}: {least}"));
     for (member, inner) in &schema.members {
         let mut other = whole.clone();
         other[member] = document.of_another_type(inner);
@@ -171,7 +171,7 @@ fn locator_types_match_its_tools() {
 #[test]
 fn undocumented_members_are_found() {
     #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "what counts is that it is read")]
+    #[expect(dead_code, reason = "only deserialization is tested")]
     struct Short {
         id: String,
     }

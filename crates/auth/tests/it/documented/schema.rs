@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// A document with schemas.
 pub(super) struct Document(pub(super) Value);
 
-/// The members of an object, including those of its parts.
+/// The members of an object, including the members of its parts.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     pub(super) members: BTreeMap<String, Value>,

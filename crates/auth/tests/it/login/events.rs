@@ -111,7 +111,7 @@ fn check(name: &str, event: &Value, expected: &Value) {
                         || value.is_object()
                             && value.as_object().unwrap().iter().all(|(inner, value)| expected[member][inner] == *value)
                 };
-                assert!(value.iter().all(known), "{name}: {event} where {expected} was expected");
+                assert!(value.iter().all(known), "{name}: {event}, expected {expected}");
             }
             (value, expected) => assert_eq!(value, expected, "{name}: {member}"),
         }

@@ -16,7 +16,7 @@ use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost_auth::Event;
-use signpost_auth::client::{Signpost, SignpostError, Surroundings};
+use signpost_auth::client::{Runtime, Signpost, SignpostError};
 use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
 use tokio::sync::Notify;
 use tower::ServiceExt;
@@ -86,7 +86,7 @@ pub(super) struct Moment {
     random: [u8; 32],
 }
 
-impl Surroundings for Moment {
+impl Runtime for Moment {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.now)
     }
@@ -147,7 +147,7 @@ impl LoginSite for Shop {
 }
 
 fn client(service: &Service, moment: Moment) -> Signpost {
-    Signpost::new("svc_test_key").unwrap().with_base_url(&service.base()).unwrap().with_surroundings(moment)
+    Signpost::new("svc_test_key").unwrap().with_base_url(&service.base()).unwrap().with_runtime(moment)
 }
 
 async fn get(app: Router, target: &str, cookies: &str) -> (StatusCode, HeaderMap) {
@@ -207,7 +207,7 @@ async fn return_logs_in_the_starting_browser() {
             service.reply(*status, json.clone());
         }
         let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap();
-        let options = options.at_path(&case.path).unwrap().failing_to(&case.failed_path).unwrap();
+        let options = options.at_path(&case.path).unwrap().with_failure_path(&case.failed_path).unwrap();
         let shop = Shop { current_user: case.current_user.clone(), ..Shop::default() };
         let app = router(client(&service, Moment { now: case.now, random: [0; 32] }), options, shop.clone());
         let (status, headers) = get(app, &format!("{}/return?{}", case.path, case.query), &case.cookies).await;
@@ -251,7 +251,7 @@ fn invalid_options_are_rejected_at_once() {
             &text("site", "https://shop.example"),
             text("cookie_secret", &cookie_secret),
         )?;
-        options.at_path(&text("path", "/signpost"))?.failing_to(&text("failed_path", "/"))
+        options.at_path(&text("path", "/signpost"))?.with_failure_path(&text("failed_path", "/"))
     };
     assert!(of(&json!({})).is_ok());
     for bad in refused_options {

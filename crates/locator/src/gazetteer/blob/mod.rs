@@ -98,9 +98,9 @@ pub struct PlaceArea {
     pub region: Option<Region>,
 }
 
-/// Bytes are no gazetteer of this version.
+/// An error in the bytes of a gazetteer.
 #[derive(Debug, thiserror::Error)]
-pub enum Damaged {
+pub enum GazetteerError {
     /// They cannot be decompressed.
     #[error("the gazetteer cannot be unpacked: {0}")]
     Unreadable(#[from] std::io::Error),
@@ -108,7 +108,7 @@ pub enum Damaged {
     #[error("this is not a gazetteer of format version 2")]
     Foreign,
     /// They are inconsistent.
-    #[error("the gazetteer is damaged: its {0} are not what they must be")]
+    #[error("the gazetteer is damaged: its {0} are invalid")]
     Section(&'static str),
     /// The index of names is damaged.
     #[error("the gazetteer is damaged: {0}")]

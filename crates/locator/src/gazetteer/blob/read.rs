@@ -5,7 +5,7 @@ use std::io::Read;
 use arcstr::ArcStr;
 use flate2::read::GzDecoder;
 
-use super::{BlobContents, Damaged, MAGIC, PlaceArea, StoredCounty, StoredPlace, StoredPostcode, VERSION};
+use super::{BlobContents, GazetteerError, MAGIC, PlaceArea, StoredCounty, StoredPlace, StoredPostcode, VERSION};
 use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
@@ -14,26 +14,26 @@ use crate::region::Region;
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
 /// Decodes the output of [`encode`](super::encode), and checks all references between its sections.
-pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged> {
+pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, GazetteerError> {
     let mut unpacked = Vec::new();
     // The checksum is at the end of the gzip stream.
     GzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked)?;
-    let Some(rest) = unpacked.strip_prefix(MAGIC) else { return Err(Damaged::Foreign) };
-    let (version, mut rest) = rest.split_first_chunk().ok_or(Damaged::Foreign)?;
+    let Some(rest) = unpacked.strip_prefix(MAGIC) else { return Err(GazetteerError::Foreign) };
+    let (version, mut rest) = rest.split_first_chunk().ok_or(GazetteerError::Foreign)?;
     if u32::from_le_bytes(*version) != VERSION {
-        return Err(Damaged::Foreign);
+        return Err(GazetteerError::Foreign);
     }
     let areas = text(next_section(&mut rest)?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
     let zones = text(next_section(&mut rest)?, "zones")?.lines().map(ArcStr::from).collect();
     let names = text(next_section(&mut rest)?, "names")?;
-    let places = places(next_section(&mut rest)?, &names).ok_or(Damaged::Section("places"))?;
+    let places = places(next_section(&mut rest)?, &names).ok_or(GazetteerError::Section("places"))?;
     let postings = read_numbers(next_section(&mut rest)?).map(|[number]| number).collect();
-    let postcodes = postcodes(next_section(&mut rest)?).ok_or(Damaged::Section("postcodes"))?;
+    let postcodes = postcodes(next_section(&mut rest)?).ok_or(GazetteerError::Section("postcodes"))?;
     let (postcodes, postcode_counties) = postcodes.into_iter().unzip();
     let county_names = text(next_section(&mut rest)?, "names of counties")?;
     let county_keys = text(next_section(&mut rest)?, "keys of counties")?;
     let counties = counties(next_section(&mut rest)?, &county_names, &county_keys);
-    let counties = counties.ok_or(Damaged::Section("counties"))?;
+    let counties = counties.ok_or(GazetteerError::Section("counties"))?;
     let keys = fst::Map::new(next_section(&mut rest)?.to_vec())?;
     keys.as_fst().verify()?;
     BlobContents {
@@ -53,36 +53,36 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged
 }
 
 /// Splits the next section off the rest of the file.
-fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Damaged> {
-    let (length, after) = rest.split_first_chunk().ok_or(Damaged::Section("sections"))?;
+fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], GazetteerError> {
+    let (length, after) = rest.split_first_chunk().ok_or(GazetteerError::Section("sections"))?;
     let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
-    let (section, after) = section.ok_or(Damaged::Section("sections"))?;
+    let (section, after) = section.ok_or(GazetteerError::Section("sections"))?;
     *rest = after;
     Ok(section)
 }
 
 impl BlobContents {
     /// Checks all references except postings; those are checked on use.
-    fn check(self) -> Result<Self, Damaged> {
+    fn check(self) -> Result<Self, GazetteerError> {
         if !self.places.iter().all(|place| self.has_references_of(place)) {
-            return Err(Damaged::Section("places"));
+            return Err(GazetteerError::Section("places"));
         }
         if !self.postcodes.iter().all(|postcode| (postcode.area as usize) < self.areas.len())
             || !self.postcode_counties.iter().all(|county| self.has_county(*county))
         {
-            return Err(Damaged::Section("postcodes"));
+            return Err(GazetteerError::Section("postcodes"));
         }
         for county in &self.counties {
             if self.areas.get(usize::from(county.area)).is_none_or(|area| area.region.is_none()) {
-                return Err(Damaged::Section("counties"));
+                return Err(GazetteerError::Section("counties"));
             }
         }
         if count_lines(&self.names) != self.places.len() {
-            return Err(Damaged::Section("names"));
+            return Err(GazetteerError::Section("names"));
         }
         for lines in [&self.county_names, &self.county_keys] {
             if count_lines(lines) != self.counties.len() {
-                return Err(Damaged::Section("names of counties"));
+                return Err(GazetteerError::Section("names of counties"));
             }
         }
         Ok(self)
@@ -104,12 +104,12 @@ fn count_lines(lines: &str) -> usize {
     lines.matches('\n').count()
 }
 
-fn area(line: &str) -> Result<PlaceArea, Damaged> {
+fn area(line: &str) -> Result<PlaceArea, GazetteerError> {
     let (country, region) = match line.split_once('-') {
         Some((country, region)) => (country, Region::parse(region)),
         None => (line, None),
     };
-    let country = Country::parse(country).ok_or(Damaged::Section("areas"))?;
+    let country = Country::parse(country).ok_or(GazetteerError::Section("areas"))?;
     Ok(PlaceArea { country, region })
 }
 
@@ -156,8 +156,8 @@ fn point(lat: u32, lon: u32) -> Option<Point> {
     Point::new(f64::from(lat.cast_signed()) / 1e5, f64::from(lon.cast_signed()) / 1e5)
 }
 
-fn text(bytes: &[u8], section: &'static str) -> Result<String, Damaged> {
-    String::from_utf8(bytes.to_vec()).map_err(|_| Damaged::Section(section))
+fn text(bytes: &[u8], section: &'static str) -> Result<String, GazetteerError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| GazetteerError::Section(section))
 }
 
 /// Returns the positions of the lines of a text, and its length.

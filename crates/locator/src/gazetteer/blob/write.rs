@@ -7,7 +7,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{CountyEntry, Damaged, MAGIC, PlaceArea, PlaceEntry, PostcodeEntry, VERSION};
+use super::{CountyEntry, GazetteerError, MAGIC, PlaceArea, PlaceEntry, PostcodeEntry, VERSION};
 use crate::fold::fold;
 use crate::gazetteer::candidate::Candidate;
 use crate::point::Point;
@@ -16,12 +16,12 @@ use crate::point::Point;
 /// are omitted.
 ///
 /// # Errors
-/// [`Damaged`], if the input exceeds the limits of the format, or a county is not in the list.
+/// [`GazetteerError`], if the input exceeds the limits of the format, or a county is not in the list.
 pub fn encode(
     mut places: Vec<PlaceEntry>,
     mut postcodes: Vec<PostcodeEntry>,
     counties: &[CountyEntry],
-) -> Result<Vec<u8>, Damaged> {
+) -> Result<Vec<u8>, GazetteerError> {
     places.retain(|place| !place.name.contains(['\r', '\n']) && !fold(&place.name).is_empty());
     places.sort_by(|a, b| {
         b.population.cmp(&a.population).then_with(|| a.name.cmp(&b.name)).then_with(|| a.area.cmp(&b.area))
@@ -59,12 +59,12 @@ pub fn encode(
         })),
         lines(zones.iter().map(ToString::to_string)),
         lines(places.iter().map(|place| place.name.clone())),
-        numbers(&places_section.collect::<Result<Vec<_>, Damaged>>()?),
+        numbers(&places_section.collect::<Result<Vec<_>, GazetteerError>>()?),
         numbers(&postings.into_iter().map(|posting| [posting]).collect::<Vec<_>>()),
-        numbers(&postcodes_section.collect::<Result<Vec<_>, Damaged>>()?),
+        numbers(&postcodes_section.collect::<Result<Vec<_>, GazetteerError>>()?),
         lines(ordered.iter().map(|at| counties[*at].name.clone())),
         lines(ordered.iter().map(|at| fold(&counties[*at].bare_name))),
-        numbers(&counties_section.collect::<Result<Vec<_>, Damaged>>()?),
+        numbers(&counties_section.collect::<Result<Vec<_>, GazetteerError>>()?),
         keys,
     ])
 }
@@ -77,17 +77,17 @@ fn sorted_areas(places: &[PlaceEntry], postcodes: &[PostcodeEntry], counties: &[
 }
 
 /// Returns the position of a value in a sorted list that contains it.
-fn position<T: Ord>(sorted: &[T], value: &T) -> Result<u32, Damaged> {
+fn position<T: Ord>(sorted: &[T], value: &T) -> Result<u32, GazetteerError> {
     number(sorted.binary_search(value).unwrap_or_default())
 }
 
 /// Returns the stored number of a county: its number + 1, or 0 for none.
-fn stored_county(stored: &[usize], entry: Option<usize>) -> Result<u32, Damaged> {
+fn stored_county(stored: &[usize], entry: Option<usize>) -> Result<u32, GazetteerError> {
     let Some(entry) = entry else { return Ok(0) };
-    number(*stored.get(entry).ok_or(Damaged::Section("counties"))?)
+    number(*stored.get(entry).ok_or(GazetteerError::Section("counties"))?)
 }
 
-fn pack(sections: &[Vec<u8>]) -> Result<Vec<u8>, Damaged> {
+fn pack(sections: &[Vec<u8>]) -> Result<Vec<u8>, GazetteerError> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(MAGIC)?;
     packed.write_all(&VERSION.to_le_bytes())?;
@@ -113,7 +113,7 @@ fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
 }
 
 /// Returns the keys and postings of places in their final order.
-fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
+fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), GazetteerError> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (place, at) in places.iter().zip(0_u32..) {
         let main = fold(&place.name);
@@ -146,8 +146,8 @@ fn degrees(point: Point) -> [u32; 2] {
     [point.lat(), point.lon()].map(|degrees| ((degrees * 1e5).round() as i32).cast_unsigned())
 }
 
-fn number(count: usize) -> Result<u32, Damaged> {
-    u32::try_from(count).map_err(|_| Damaged::Section("counts"))
+fn number(count: usize) -> Result<u32, GazetteerError> {
+    u32::try_from(count).map_err(|_| GazetteerError::Section("counts"))
 }
 
 fn lines(lines: impl Iterator<Item = String>) -> Vec<u8> {

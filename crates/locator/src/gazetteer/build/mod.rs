@@ -8,7 +8,7 @@ mod subdivisions;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::blob::{Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
+use super::blob::{GazetteerError, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 use super::postal_county::PostalCounty;
 use super::subdivision::Subdivision;
 use crate::address::{parse_forward_sortation_area, parse_postcode};
@@ -74,13 +74,13 @@ pub struct Postcode {
 /// `fewest` is the minimum population of a place outside the United States and Canada.
 ///
 /// # Errors
-/// [`Damaged`], if the input exceeds the limits of the format.
+/// [`GazetteerError`], if the input exceeds the limits of the format.
 pub fn build(
     names: Vec<GeoName>,
     subdivisions: &[Subdivision],
     postcodes: &[Postcode],
     fewest: u32,
-) -> Result<Vec<u8>, Damaged> {
+) -> Result<Vec<u8>, GazetteerError> {
     let mut places = Vec::new();
     let mut codes = Vec::new();
     for name in names {

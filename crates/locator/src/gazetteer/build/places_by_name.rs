@@ -7,15 +7,15 @@ use super::post_offices::{NameInRegion, names_in_region};
 use crate::gazetteer::blob::PlaceEntry;
 use crate::point::{Distance, Point};
 
-/// Maximum distance between a place and a subdivision of one name that are merged.
+/// Maximum distance between a place and a subdivision of equal name that are merged.
 pub(super) const SAME: Distance = Distance::miles(10.0);
-/// Side length of a cell, in radii of the earth: points at most [`SAME`] apart are in one cell or in adjacent cells.
+/// Side length of a cell, in radii of the earth: points at most [`SAME`] apart are in equal or adjacent cells.
 const CELL: f64 = 0.0026;
-/// Number of places of one name above which only nearby cells are searched.
+/// Maximum number of places of equal name that are searched without regard to their cells.
 const MANY: usize = 64;
 
-/// Places by region, folded name and point, with the codes of their counties. Thousands of places may have one name,
-/// and hundreds of these may be at one point.
+/// Places by region, folded name and point, with the codes of their counties. Thousands of places may share a name,
+/// and hundreds of these may be at a single point.
 #[derive(Default)]
 pub(super) struct PlacesByName {
     /// The number of each name, and the number of its places.
@@ -23,7 +23,8 @@ pub(super) struct PlacesByName {
     entries: BTreeSet<NamedPlace>,
 }
 
-/// A place under one of its names. Entries with equal name, cell, county and point are adjacent, the first place first.
+/// An entry for a place and a name of the place. Entries with equal name, cell, county and point are adjacent, in the
+/// order of their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NamedPlace {
     name: usize,
@@ -53,8 +54,8 @@ impl PlacesByName {
         }
     }
 
-    /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME`] away, and is in a county whose
-    /// code is accepted. If several are equally near, returns the first.
+    /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME`] away, and is in a county with
+    /// an accepted code. If several are equally near, returns the first.
     pub(super) fn nearest(
         &self,
         places: &[PlaceEntry],

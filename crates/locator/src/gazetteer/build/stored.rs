@@ -4,7 +4,7 @@ use fst::Streamer;
 
 use super::subdivisions::add_subdivisions;
 use crate::gazetteer::Gazetteer;
-use crate::gazetteer::blob::{CountyEntry, Damaged, PlaceEntry, PostcodeEntry, encode};
+use crate::gazetteer::blob::{CountyEntry, GazetteerError, PlaceEntry, PostcodeEntry, encode};
 use crate::gazetteer::postal_county::CountyList;
 use crate::gazetteer::query::Within;
 use crate::gazetteer::subdivision::Subdivision;
@@ -13,8 +13,8 @@ impl Gazetteer {
     /// Encodes this gazetteer with additional subdivisions of counties, for [`Gazetteer::from_bytes`].
     ///
     /// # Errors
-    /// [`Damaged`], if the result exceeds the limits of the format.
-    pub fn with_subdivisions(&self, subdivisions: &[Subdivision]) -> Result<Vec<u8>, Damaged> {
+    /// [`GazetteerError`], if the result exceeds the limits of the format.
+    pub fn with_subdivisions(&self, subdivisions: &[Subdivision]) -> Result<Vec<u8>, GazetteerError> {
         let counties = self.county_list();
         let mut places = self.place_entries(&counties);
         let entries = self.postcode_entries(&counties);

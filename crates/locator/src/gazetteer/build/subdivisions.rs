@@ -16,8 +16,8 @@ use crate::region::Region;
 /// The folded names of places that were joined with subdivisions, by the positions of the places.
 type KnownNames = HashMap<usize, HashSet<String>>;
 
-/// Adds the subdivisions to the places. A subdivision near a place with one of its names is merged with that place, and
-/// adds its names to it. Subdivisions of one name in several counties are not merged.
+/// Adds the subdivisions to the places. A subdivision near a place that shares a name with it is merged with that
+/// place, and adds its names to it. Subdivisions of equal name in several counties are not merged.
 ///
 /// `codes` are the codes of the counties of the places, if they are known and not derived from a nearby postcode.
 pub(super) fn add_subdivisions(
@@ -62,7 +62,7 @@ pub(super) fn add_subdivisions(
     }
 }
 
-/// Checks whether two codes may mean one county of a state. The counties of Connecticut overlap with the planning
+/// Checks if two codes may mean the same county of a state. The counties of Connecticut overlap with the planning
 /// regions that have replaced them in the Census.
 fn may_be_same(region: Option<Region>, one: u16, other: u16) -> bool {
     const FIRST_PLANNING_REGION: u16 = 110;

@@ -175,7 +175,7 @@ impl Landmarks {
     }
 
     /// Returns the landmarks with exactly this folded name.
-    pub fn called(&self, folded: &str) -> impl Iterator<Item = &Landmark> {
+    pub fn by_exact_name(&self, folded: &str) -> impl Iterator<Item = &Landmark> {
         self.names.get(folded).map(|row| self.row(row))
     }
 
@@ -186,10 +186,10 @@ impl Landmarks {
     /// ```
     /// # use signpost_locator::gazetteer::Landmarks;
     /// # let landmarks = Landmarks::embedded();
-    /// assert_eq!(landmarks.nearly("heathrw", |_| true).unwrap().city, "London");
-    /// assert_eq!(landmarks.nearly("heathrow", |_| true), None);
+    /// assert_eq!(landmarks.find_similar("heathrw", |_| true).unwrap().city, "London");
+    /// assert_eq!(landmarks.find_similar("heathrow", |_| true), None);
     /// ```
-    pub fn nearly(&self, folded: &str, holds: impl Fn(&Landmark) -> bool) -> Option<&Landmark> {
+    pub fn find_similar(&self, folded: &str, holds: impl Fn(&Landmark) -> bool) -> Option<&Landmark> {
         /// Maximum distance of landmarks that do not lie apart.
         const TOGETHER: Distance = Distance::miles(5.0);
         let of_airports = airport_stems(folded).flat_map(|name| self.airports.near(name));

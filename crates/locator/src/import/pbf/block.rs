@@ -1,7 +1,7 @@
 //! A block of an extract: nodes and ways with their tags.
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format#Encoding_OSM_entities_into_fileblocks>
 
-use super::super::broken::Broken;
+use super::super::error::ImportError;
 use super::wire::{WireDamage, WireDeltas, WireField, WireReader};
 
 /// A block of elements.
@@ -103,11 +103,11 @@ impl<'a> OsmBlock<'a> {
     /// Calls `take` with each element, until it fails.
     ///
     /// # Errors
-    /// The errors of `take`, and [`Broken::NotPbf`] with the position in the block.
+    /// The errors of `take`, and [`ImportError::NotPbf`] with the position in the block.
     pub(super) fn each_element(
         &self,
-        mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        mut take: impl FnMut(OsmElement<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
         let mut fields = self.message;
         while let Some(field) = fields.field()? {
             if field.number == 2 {
@@ -120,8 +120,8 @@ impl<'a> OsmBlock<'a> {
     fn each_of_group<'b>(
         &'b self,
         mut group: WireReader<'b>,
-        take: &mut impl FnMut(OsmElement<'_>) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        take: &mut impl FnMut(OsmElement<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
         while let Some(field) = group.field()? {
             match field.number {
                 1 => take(self.node(&field)?)?,

@@ -14,7 +14,7 @@ use blob::{BlobKind, next_blob};
 use block::{OsmBlock, OsmElement, OsmGeometry, OsmTags};
 use wire::{WireDamage, WireReader};
 
-use super::broken::Broken;
+use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::DocumentItem;
@@ -56,12 +56,12 @@ enum OsmPosition {
 }
 
 /// Returns the elements that are ATMs. The millions of other elements are not counted.
-fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
-    let most = file.bounds.items;
+fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
+    let max = file.bounds.items;
     let mut found = Vec::new();
     each(file, |element| {
         found.extend(machine(&element)?);
-        if found.len() > most { Err(Broken::TooManyItems { most }) } else { Ok(()) }
+        if found.len() > max { Err(ImportError::TooManyItems { max }) } else { Ok(()) }
     })?;
     let wanted: HashSet<i64> = found.iter().flat_map(|found| found.place.nodes()).copied().collect();
     let mut nodes = HashMap::new();
@@ -80,22 +80,25 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
 }
 
 /// Calls `take` with each element of an extract.
-fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>) -> Result<(), Broken> {
+fn each(
+    file: &SourceFile<'_>,
+    mut take: impl FnMut(OsmElement<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
     let mut rest = WireReader::new(file.bytes);
     let mut room = Vec::new();
     while let Some(blob) = next_blob(&mut rest)? {
-        file.stop.check()?;
+        file.cancel.check()?;
         let read = match blob.kind {
             BlobKind::Header => check_header(blob.content(&mut room)?),
             BlobKind::Data => {
                 let content = blob.content(&mut room)?;
-                OsmBlock::new(content).map_err(Broken::from).and_then(|block| block.each_element(&mut take))
+                OsmBlock::new(content).map_err(ImportError::from).and_then(|block| block.each_element(&mut take))
             }
             BlobKind::Other => Ok(()),
         };
-        read.map_err(|broken| match broken {
-            Broken::NotPbf(reason) => Broken::NotPbf(format!("block at byte {}, {reason}", blob.at)),
-            broken => broken,
+        read.map_err(|error| match error {
+            ImportError::NotPbf(reason) => ImportError::NotPbf(format!("block at byte {}, {reason}", blob.at)),
+            error => error,
         })?;
     }
     Ok(())
@@ -103,7 +106,7 @@ fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<()
 
 /// Checks that all required features are supported. A file with history, for example, contains deleted elements that
 /// would be read as existing.
-fn check_header(header: &[u8]) -> Result<(), Broken> {
+fn check_header(header: &[u8]) -> Result<(), ImportError> {
     let mut fields = WireReader::new(header);
     while let Some(field) = fields.field()? {
         if field.number != REQUIRED_FEATURES {
@@ -112,13 +115,13 @@ fn check_header(header: &[u8]) -> Result<(), Broken> {
         let feature = field.content()?.text()?;
         if !SUPPORTED_FEATURES.contains(&feature) {
             let feature = signpost_text::line(feature).chars().take(60).collect();
-            return Err(Broken::UnsupportedFeature { feature, supported: SUPPORTED_FEATURES.join(" and ") });
+            return Err(ImportError::UnsupportedFeature { feature, supported: SUPPORTED_FEATURES.join(" and ") });
         }
     }
     Ok(())
 }
 
-impl From<WireDamage> for Broken {
+impl From<WireDamage> for ImportError {
     fn from(damage: WireDamage) -> Self {
         Self::NotPbf(damage.to_string())
     }

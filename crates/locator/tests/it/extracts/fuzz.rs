@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use signpost_locator::import::Broken;
+use signpost_locator::import::ImportError;
 
 use super::{DATA, MACHINE, columns, compressed, dense, import, way};
 use crate::mutations::{Random, mutated, seed};
@@ -54,8 +54,8 @@ static CORPUS: LazyLock<ExtractCorpus> = LazyLock::new(|| {
 fn check(file: &[u8]) {
     match import(file) {
         Ok(import) => assert!(import.rows.len() + import.skipped.total + import.gone.len() > 0, "{file:?}"),
-        Err(Broken::NotPbf(reason)) => assert!(reason.contains("byte "), "{reason}"),
-        Err(Broken::NoMachines { others: 0 } | Broken::UnsupportedFeature { .. }) => {}
+        Err(ImportError::NotPbf(reason)) => assert!(reason.contains("byte "), "{reason}"),
+        Err(ImportError::NoMachines { others: 0 } | ImportError::UnsupportedFeature { .. }) => {}
         Err(other) => panic!("{other}: {file:?}"),
     }
 }

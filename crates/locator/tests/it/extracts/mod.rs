@@ -6,7 +6,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use signpost_locator::import::{Broken, FormatChoice, Import, Options, read};
+use signpost_locator::import::{FormatChoice, Import, ImportError, Options, read};
 
 use crate::pbf::{blob, extract, field, integer, packed, zigzag};
 
@@ -21,7 +21,7 @@ fn format() -> FormatChoice {
     "osm-pbf".parse().unwrap()
 }
 
-fn import(file: &[u8]) -> Result<Import, Broken> {
+fn import(file: &[u8]) -> Result<Import, ImportError> {
     let now = Some("2026-11-20T12:00:00Z".parse().unwrap());
     read(file, &Options { format: format(), now, ..Options::default() })
 }
@@ -29,7 +29,7 @@ fn import(file: &[u8]) -> Result<Import, Broken> {
 /// Returns the reason of the rejection, without the common prefix of these errors.
 fn reason(file: &[u8]) -> String {
     match import(file).expect_err("damaged") {
-        Broken::NotPbf(reason) => reason,
+        ImportError::NotPbf(reason) => reason,
         other => panic!("{other}"),
     }
 }
@@ -75,12 +75,12 @@ fn compressed(content: &[u8]) -> Vec<u8> {
     stored(DATA, &[integer(2, content.len() as u64), field(3, &zlib(content))].concat())
 }
 
-/// Returns a block with one node.
+/// Returns a block with a node.
 fn node(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(1, &fields.concat()))].concat()
 }
 
-/// Returns a block with one way.
+/// Returns a block with a way.
 fn way(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(3, &fields.concat()))].concat()
 }

@@ -25,7 +25,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     log_in_at: |domain| html! { "Log in to " (domain) " again" },
 
     account_at: "Your account at",
-    known_as: |petname| html! { "You are " (petname) " there." },
+    known_as: |username| html! { "You are " (username) " there." },
     all_accounts: "All your accounts",
     keys: "Your keys",
     kind: |kind| match kind {

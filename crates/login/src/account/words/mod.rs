@@ -5,7 +5,7 @@ mod spanish;
 
 use jiff::civil::Date;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
 use crate::users::CredentialKind;
 
@@ -28,28 +28,28 @@ pub(super) struct AccountWords {
     pub(super) tab_stale: &'static str,
 
     /// The accounts of a browser; the placeholder is the host of the page.
-    pub(super) realms: Placed,
+    pub(super) realms: MarkupFn,
     pub(super) realms_text: &'static str,
     pub(super) no_realms: AccountMessage,
     pub(super) sandbox: &'static str,
-    pub(super) see_keys: Placed,
+    pub(super) see_keys: MarkupFn,
     pub(super) sign_in_over: &'static str,
-    pub(super) log_in_at: Placed,
+    pub(super) log_in_at: MarkupFn,
 
-    /// An account; the placeholder is the petname.
+    /// An account; the placeholder is the username.
     pub(super) account_at: &'static str,
-    pub(super) known_as: Placed,
+    pub(super) known_as: MarkupFn,
     pub(super) all_accounts: &'static str,
     pub(super) keys: &'static str,
     pub(super) kind: fn(CredentialKind) -> &'static str,
-    pub(super) ends_in: Placed,
-    pub(super) added: Placed,
-    pub(super) last_used: Placed,
+    pub(super) ends_in: MarkupFn,
+    pub(super) added: MarkupFn,
+    pub(super) last_used: MarkupFn,
     pub(super) never_used: &'static str,
     pub(super) signed_in_with: &'static str,
     pub(super) day: fn(Date) -> String,
     pub(super) spare_missing: &'static str,
-    pub(super) only_key: Placed,
+    pub(super) only_key: MarkupFn,
     pub(super) add_key: &'static str,
     pub(super) add_hint: &'static str,
     pub(super) too_many: &'static str,
@@ -70,7 +70,7 @@ pub(super) struct AccountWords {
     pub(super) nothing_changed: &'static str,
 
     /// The confirmation before a key is removed; the placeholder is its name.
-    pub(super) remove_question: Placed,
+    pub(super) remove_question: MarkupFn,
     pub(super) remove_text: &'static str,
     pub(super) remove_own: &'static str,
     pub(super) remove_yes: &'static str,
@@ -80,7 +80,7 @@ pub(super) struct AccountWords {
     pub(super) back_to_keys: &'static str,
 
     pub(super) sign_out: &'static str,
-    pub(super) sign_out_text: Placed,
+    pub(super) sign_out_text: MarkupFn,
     pub(super) sign_out_here: &'static str,
     pub(super) sign_out_everywhere: &'static str,
     pub(super) signed_out_everywhere: AccountMessage,

@@ -27,7 +27,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     log_in_at: |domain| html! { "Inicia sesión en " (domain) " otra vez" },
 
     account_at: "Tu cuenta en",
-    known_as: |petname| html! { "Allí eres " (petname) "." },
+    known_as: |username| html! { "Allí eres " (username) "." },
     all_accounts: "Todas tus cuentas",
     keys: "Tus llaves",
     kind: |kind| match kind {

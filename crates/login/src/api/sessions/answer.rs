@@ -49,7 +49,7 @@ pub(crate) async fn complete(
     PathParams(id): PathParams<String>,
     JsonBody(CompleteBody { code, browser_secret }): JsonBody<CompleteBody>,
 ) -> Result<Json<SessionView>, Error> {
-    let asked = find_session(&service, &account, &id).await?;
-    let session = complete_login(&service, asked, &code, browser_secret.as_deref()).await?;
+    let session = find_session(&service, &account, &id).await?;
+    let session = complete_login(&service, session, &code, browser_secret.as_deref()).await?;
     Ok(Json(SessionView::new(&session, SessionStatus::Authenticated, Viewer::Owner)))
 }

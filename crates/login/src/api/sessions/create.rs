@@ -25,7 +25,8 @@ use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
-    Requester, RequesterBody, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
+    Requester, RequesterBody, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql,
+    supports_number_matching,
 };
 use crate::users::sql::require_login_after_sign_out;
 
@@ -157,8 +158,8 @@ async fn find_replay(
     let id = SessionId::parse(&id).context("a kept reply has an id")?;
     let session = sql::find(&service.store, account, &id).await?;
     // If the request has another API key of the account, the secret derived from it is not the session's.
-    let secret =
-        Some(ClientSecret::derive(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
+    let secret = Some(ClientSecret::derive(&key.key, &id))
+        .filter(|secret| session.is_some_and(|own| secret.grants_access_to(&own, now)));
     Ok(Some(([REPLAYED], to_response(&reply, secret.as_ref())).into_response()))
 }
 
@@ -279,7 +280,7 @@ impl CreateRequest {
         if page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &service.supported_methods(environment))) {
             return Err(Error::NoLoginMethod(domain.name.to_string()));
         }
-        let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
+        let must_confirm = must_confirm || (page.is_some() && supports_number_matching(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
         Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link: None })
     }
@@ -287,8 +288,8 @@ impl CreateRequest {
     /// Returns the webhook of the request, or else of the domain.
     fn webhook_url(&self, service: &LoginService, domain: &Domain) -> Result<Url, Error> {
         let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
-        let reach = service.reach(domain.account.environment);
-        let url = parse_webhook_url(text, reach).map_err(|reason| Problem::field("webhook_url", reason))?;
+        let egress = service.egress_policy(domain.account.environment);
+        let url = parse_webhook_url(text, egress).map_err(|reason| Problem::field("webhook_url", reason))?;
         if domain.owns_webhook(&url) {
             return Ok(url);
         }
@@ -297,7 +298,8 @@ impl CreateRequest {
     }
 }
 
-/// Returns the user who gets the key: required in mode `link`, which exists only on pages, and not allowed in others.
+/// Returns the user who gets the key: required in mode `link`, which exists only on pages, and not allowed in other
+/// modes.
 fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
     match (mode, user) {
         (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),

@@ -50,7 +50,7 @@ pub(crate) async fn authenticate(State(guard): State<SessionGuard>, request: Req
         Err(error) => return error.into_response(),
     };
     let own_origin = match (&session, origin) {
-        (Some(session), Some(origin)) if is_of(&origin, &session.challenge.domain) => Some(origin),
+        (Some(session), Some(origin)) if is_domain_origin(&origin, &session.challenge.domain) => Some(origin),
         _ => None,
     };
     let response = match secret {
@@ -77,7 +77,7 @@ async fn follow(
     next: Next,
 ) -> Result<Response, Error> {
     let now = service.clock.now();
-    let Some(session) = session.filter(|session| secret.reads(session, now)) else {
+    let Some(session) = session.filter(|session| secret.grants_access_to(session, now)) else {
         let address = client_address(service, &request);
         service.refusals.count(&address, "invalid_api_key");
         service
@@ -118,14 +118,14 @@ fn open(mut response: Response, origin: HeaderValue, is_preflight: bool) -> Resp
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("authorization"));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     } else {
-        let told = HeaderValue::from_static("Retry-After, X-Request-Id");
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, told);
+        let exposed = HeaderValue::from_static("Retry-After, X-Request-Id");
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
     response
 }
 
 /// Returns true if an origin is the domain or below it: over https, and for `localhost` also over http.
-fn is_of(origin: &HeaderValue, domain: &DomainName) -> bool {
+fn is_domain_origin(origin: &HeaderValue, domain: &DomainName) -> bool {
     let Some(url) = origin.to_str().ok().and_then(|text| Url::parse(text).ok()) else { return false };
     // An origin has a scheme, a host and a port only.
     if origin.as_bytes() != url.origin().ascii_serialization().as_bytes() {
@@ -174,7 +174,7 @@ mod tests {
             ("http://192.0.2.1", "localhost", false),
         ] {
             let domain = DomainName::parse(domain).unwrap();
-            assert_eq!(is_of(&HeaderValue::from_static(origin), &domain), is_own, "{origin} {domain}");
+            assert_eq!(is_domain_origin(&HeaderValue::from_static(origin), &domain), is_own, "{origin} {domain}");
         }
     }
 }

@@ -105,7 +105,7 @@ impl RefreshedSession {
 
 impl SessionView {
     pub(crate) fn new(session: &Session, status: SessionStatus, viewer: Viewer) -> Self {
-        let (expires_at, authenticated_at, answerer) = match &session.state {
+        let (expires_at, authenticated_at, answering_user) = match &session.state {
             SessionState::Authenticated { at, user } => (None, Some(*at), Some(user)),
             _ => (Some(session.expires_at), None, None),
         };
@@ -124,8 +124,8 @@ impl SessionView {
             Viewer::Page => shown,
             Viewer::Owner => Self {
                 mode: session.page.as_ref().map(|_| session.challenge.mode),
-                user: answerer.map(|user| User { method: None, ..user.clone() }),
-                method: answerer.and_then(|user| user.method),
+                user: answering_user.map(|user| User { method: None, ..user.clone() }),
+                method: answering_user.and_then(|user| user.method),
                 metadata: session.metadata.clone(),
                 ..shown
             },

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 use signpost_platform::accounts::Account;
-use signpost_platform::outbound::{Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, Request};
 use signpost_platform::web::{OptionalJsonBody, PathParams};
 
 use crate::error::Error;
@@ -64,17 +64,17 @@ pub(crate) async fn simulate(
     let payload = json!(answer);
     let reply = post_answer(&service, &session, &payload).await;
     let posted_to = session.answer_url().to_string();
-    let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
+    let mut simulation = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
     match reply {
         Ok(HandlerReply { status, body }) => {
-            told["status"] = status.into();
+            simulation["status"] = status.into();
             if let Some(body) = body {
-                told["body"] = body.into();
+                simulation["body"] = body.into();
             }
         }
-        Err(error) => told["error"] = format!("{error:#}").into(),
+        Err(error) => simulation["error"] = format!("{error:#}").into(),
     }
-    Ok(Json(told))
+    Ok(Json(simulation))
 }
 
 fn first_wallet() -> u64 {
@@ -138,11 +138,17 @@ async fn post_answer(service: &LoginService, session: &Session, payload: &Value)
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let url = &session.webhook_url;
-    let request =
-        Request { method: Method::POST, url, headers, body: Some(body), within: HANDLER_TIMEOUT, keep: MAX_BODY_LEN };
-    let reach = service.reach(session.account.environment);
-    let answer = service.outbound.notify(reach, request).await?;
-    let is_open = reach != Reach::Everything;
+    let request = Request {
+        method: Method::POST,
+        url,
+        headers,
+        body: Some(body),
+        timeout: HANDLER_TIMEOUT,
+        max_body: MAX_BODY_LEN,
+    };
+    let egress = service.egress_policy(session.account.environment);
+    let answer = service.outbound.send_for_status(egress, request).await?;
+    let is_open = egress != EgressPolicy::Everything;
     Ok(HandlerReply {
         status: answer.status,
         body: is_open.then(|| signpost_text::lines(&String::from_utf8_lossy(&answer.body)).into_owned()),

@@ -33,7 +33,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of keep-alive comments in a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// `GET /sessions/{id}`. With `?wait=25`, replies once the session is not pending any more, or after this number of
+/// `GET /sessions/{id}`. With `?wait=25`, replies once the session is no longer pending, or after this number of
 /// seconds.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
@@ -123,10 +123,10 @@ impl WaitingKey {
     }
 }
 
-/// Returns the session once it is not pending any more, or as it is at the deadline or when the server stops.
+/// Returns the session once it is no longer pending, or as it is at the deadline or when the server stops.
 ///
 /// # Errors
-/// [`Problem::InvalidApiKey`] if the key of the request does not work any more.
+/// [`Problem::InvalidApiKey`] if the key of the request is no longer valid.
 async fn await_change(
     service: &LoginService,
     (account, key): (&Account, Option<&WaitingKey>),

@@ -90,13 +90,13 @@ pub(super) const WALLET: WalletWords = WalletWords {
     ends_in: "Ends in",
     what_gets_signed: "What gets signed",
 
-    outcomes: &TOLD,
+    outcomes: &OUTCOME_TEXTS,
     back_to_page: "Back to the login page",
     again: "Try again",
     to_wallet: "To the wallet",
 };
 
-const TOLD: [(&str, OutcomeText); OUTCOMES] = [
+const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
         OutcomeText {

@@ -5,7 +5,7 @@ mod spanish;
 
 use maud::Markup;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
 /// A text with two placeholders.
 pub(super) type PlacesTwo = fn(&Markup, &Markup) -> Markup;
@@ -24,9 +24,9 @@ pub(super) struct HeadedText {
 pub(super) enum Sentence {
     Plain(&'static str),
     /// The domain.
-    Of(Placed),
+    Of(MarkupFn),
     /// A length of time.
-    Lasting(Placed),
+    Lasting(MarkupFn),
     /// The host in a code, and the host of this wallet's login.
     Between(PlacesTwo),
 }
@@ -66,17 +66,17 @@ pub(super) struct WalletWords {
     pub(super) cancel: &'static str,
     pub(super) check_title: &'static str,
     pub(super) check_text: &'static str,
-    pub(super) word_label: Placed,
+    pub(super) word_label: MarkupFn,
     pub(super) words_again: &'static str,
     pub(super) finish: &'static str,
-    pub(super) other_word: Placed,
+    pub(super) other_word: MarkupFn,
     pub(super) restore_title: &'static str,
     pub(super) restore_label: &'static str,
     pub(super) restore_hint: &'static str,
     pub(super) restore_button: &'static str,
-    pub(super) wrong_count: Placed,
+    pub(super) wrong_count: MarkupFn,
     pub(super) unknown_word: PlacesTwo,
-    pub(super) meant: Placed,
+    pub(super) meant: MarkupFn,
     pub(super) wrong_checksum: &'static str,
 
     /// With a wallet.
@@ -107,8 +107,8 @@ pub(super) struct WalletWords {
     pub(super) link_to: &'static str,
     /// The placeholders are the host and the domain.
     pub(super) proven: PlacesTwo,
-    pub(super) unproven: Placed,
-    pub(super) number_label: Placed,
+    pub(super) unproven: MarkupFn,
+    pub(super) number_label: MarkupFn,
     pub(super) number_hint: &'static str,
     pub(super) two_digits: &'static str,
     pub(super) other_number: &'static str,
@@ -119,7 +119,7 @@ pub(super) struct WalletWords {
     pub(super) sending: &'static str,
     pub(super) your_key: &'static str,
     pub(super) key_known: PlacesTwo,
-    pub(super) key_new: Placed,
+    pub(super) key_new: MarkupFn,
     pub(super) asked_from: &'static str,
     pub(super) goes_to: &'static str,
     pub(super) ends_in: &'static str,

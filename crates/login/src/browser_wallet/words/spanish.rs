@@ -94,13 +94,13 @@ pub(super) const WALLET: WalletWords = WalletWords {
     ends_in: "Termina en",
     what_gets_signed: "Qué se firma",
 
-    outcomes: &TOLD,
+    outcomes: &OUTCOME_TEXTS,
     back_to_page: "Volver a la página de inicio de sesión",
     again: "Probar otra vez",
     to_wallet: "A la billetera",
 };
 
-const TOLD: [(&str, OutcomeText); OUTCOMES] = [
+const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
         OutcomeText {

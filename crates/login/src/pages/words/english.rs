@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
+use super::{Headed, HeadedPlaces, LoginWords, RequestingBrowser};
 
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Log in to",
@@ -55,9 +55,11 @@ pub(super) const LOGIN: LoginWords = LoginWords {
                            passkey”, and follow your device.",
     address_bar: |host| html! { "The address bar must say " (host) "." },
     asked_from: |browser| match browser {
-        AskingBrowser::Known { browser, system: Some(system) } => html! { "Asked from " (browser) " on " (system) "." },
-        AskingBrowser::Known { browser, system: None } => html! { "Asked from " (browser) "." },
-        AskingBrowser::Unknown(name) => html! { "Asked from “" bdi { (name) } "”." },
+        RequestingBrowser::Known { browser, system: Some(system) } => {
+            html! { "Asked from " (browser) " on " (system) "." }
+        }
+        RequestingBrowser::Known { browser, system: None } => html! { "Asked from " (browser) "." },
+        RequestingBrowser::Unknown(name) => html! { "Asked from “" bdi { (name) } "”." },
     },
     cancel: "Cancel",
 

@@ -6,9 +6,9 @@ mod spanish;
 
 use maud::Markup;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
-use super::asking::AskingBrowser;
+use super::requesting_browser::RequestingBrowser;
 
 /// A text with two placeholders.
 pub(crate) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
@@ -36,7 +36,7 @@ pub(crate) struct LoginWords {
     pub(crate) link_to: &'static str,
     /// Below the domain: the OpenID Connect client and its host.
     pub(crate) application_asks: PlacedTwice,
-    pub(crate) host_asks: Placed,
+    pub(crate) host_asks: MarkupFn,
     /// The titles by state: first the event, then the domain.
     pub(crate) tab_log_in: fn(&str) -> String,
     pub(crate) tab_register: fn(&str) -> String,
@@ -59,13 +59,13 @@ pub(crate) struct LoginWords {
     pub(crate) saved_passkeys_hint: &'static str,
     pub(crate) passkeys_need_script: &'static str,
     pub(crate) passkey_answered: &'static str,
-    pub(crate) passkey_here: Placed,
+    pub(crate) passkey_here: MarkupFn,
     pub(crate) passkey_failed: &'static str,
 
     /// The steps of a login by wallet.
     pub(crate) steps_label: &'static str,
     pub(crate) step_scan: &'static str,
-    pub(crate) step_look: Placed,
+    pub(crate) step_look: MarkupFn,
     pub(crate) step_number: &'static str,
     /// From logging in to creating an account, and back: a question, and the button behind it.
     pub(crate) first_time: &'static str,
@@ -74,14 +74,14 @@ pub(crate) struct LoginWords {
     pub(crate) have_account: &'static str,
     pub(crate) log_in: &'static str,
     pub(crate) no_wallet: &'static str,
-    pub(crate) no_wallet_answer: Placed,
+    pub(crate) no_wallet_answer: MarkupFn,
     pub(crate) no_wallet_lightning: &'static str,
     pub(crate) no_key: &'static str,
     pub(crate) no_key_answer: &'static str,
     pub(crate) no_key_account_first: &'static str,
     /// The check of the address bar, and the requesting browser.
-    pub(crate) address_bar: Placed,
-    pub(crate) asked_from: fn(&AskingBrowser) -> Markup,
+    pub(crate) address_bar: MarkupFn,
+    pub(crate) asked_from: fn(&RequestingBrowser) -> Markup,
     pub(crate) cancel: &'static str,
 
     pub(crate) methods_log_in: &'static str,
@@ -101,8 +101,8 @@ pub(crate) struct LoginWords {
     pub(crate) code_label: &'static str,
     pub(crate) lightning_label: &'static str,
     pub(crate) number_label: &'static str,
-    pub(crate) type_number: Placed,
-    pub(crate) lightning_host: Placed,
+    pub(crate) type_number: MarkupFn,
+    pub(crate) lightning_host: MarkupFn,
 
     /// The status of the page, and the countdown.
     pub(crate) waiting: &'static str,
@@ -112,7 +112,7 @@ pub(crate) struct LoginWords {
     pub(crate) seconds_left: &'static str,
     pub(crate) answered: &'static str,
     pub(crate) away: Headed,
-    pub(crate) away_again: Placed,
+    pub(crate) away_again: MarkupFn,
     pub(crate) try_now: &'static str,
 
     /// Notices above the code.
@@ -123,15 +123,15 @@ pub(crate) struct LoginWords {
     pub(crate) clock_off: fn(i64) -> String,
     pub(crate) clock_advice: &'static str,
     pub(crate) replaced: Headed,
-    pub(crate) closed_head: Placed,
-    pub(crate) closed: Placed,
+    pub(crate) closed_head: MarkupFn,
+    pub(crate) closed: MarkupFn,
     pub(crate) key_known: HeadedPlaces,
-    pub(crate) key_known_here: Placed,
-    pub(crate) key_taken: Placed,
+    pub(crate) key_known_here: MarkupFn,
+    pub(crate) key_taken: MarkupFn,
     pub(crate) too_many_keys: Headed,
-    pub(crate) other_site_head: Placed,
-    pub(crate) other_site: Placed,
-    pub(crate) unknown_passkey_head: Placed,
+    pub(crate) other_site_head: MarkupFn,
+    pub(crate) other_site: MarkupFn,
+    pub(crate) unknown_passkey_head: MarkupFn,
     pub(crate) unknown_passkey: &'static str,
     pub(crate) passkey_refused: Headed,
     pub(crate) passkey_without_user: &'static str,
@@ -139,7 +139,7 @@ pub(crate) struct LoginWords {
     /// The confirmation of a key for an existing account.
     pub(crate) add_wallet: &'static str,
     pub(crate) add_lightning: &'static str,
-    pub(crate) key_ends_in: Placed,
+    pub(crate) key_ends_in: MarkupFn,
     pub(crate) add_it: &'static str,
     pub(crate) not_mine: &'static str,
 
@@ -150,10 +150,10 @@ pub(crate) struct LoginWords {
     pub(crate) one_key: Headed,
     pub(crate) offer: Headed,
     pub(crate) not_now: &'static str,
-    pub(crate) going_back: Placed,
-    pub(crate) continue_to: Placed,
-    pub(crate) back_to: Placed,
-    pub(crate) logged_in: Placed,
+    pub(crate) going_back: MarkupFn,
+    pub(crate) continue_to: MarkupFn,
+    pub(crate) back_to: MarkupFn,
+    pub(crate) logged_in: MarkupFn,
     pub(crate) expired: Headed,
     pub(crate) show_new_code: &'static str,
     pub(crate) too_late: &'static str,
@@ -161,14 +161,14 @@ pub(crate) struct LoginWords {
     pub(crate) you_cancelled: Headed,
     pub(crate) was_cancelled: Headed,
     pub(crate) other_browser: Headed,
-    pub(crate) other_cookies: Placed,
-    pub(crate) begin_anew: Placed,
+    pub(crate) other_cookies: MarkupFn,
+    pub(crate) begin_anew: MarkupFn,
     pub(crate) unknown: Headed,
     pub(crate) stale: Headed,
     pub(crate) show_login: &'static str,
     /// The page that asks for the link from an operator.
     pub(crate) claim_head: &'static str,
-    pub(crate) claim_text: Placed,
+    pub(crate) claim_text: MarkupFn,
     pub(crate) claim_label: &'static str,
     pub(crate) claim_hint: &'static str,
     pub(crate) claim_without_script: &'static str,

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{AskingBrowser, Headed, HeadedPlaces, LoginWords};
+use super::{Headed, HeadedPlaces, LoginWords, RequestingBrowser};
 
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Inicia sesión en",
@@ -59,11 +59,11 @@ pub(super) const LOGIN: LoginWords = LoginWords {
                            cuenta», después «Crear una llave de acceso», y sigue a tu dispositivo.",
     address_bar: |host| html! { "La barra de direcciones debe decir " (host) "." },
     asked_from: |browser| match browser {
-        AskingBrowser::Known { browser, system: Some(system) } => {
+        RequestingBrowser::Known { browser, system: Some(system) } => {
             html! { "Pedido desde " (browser) " en " (system) "." }
         }
-        AskingBrowser::Known { browser, system: None } => html! { "Pedido desde " (browser) "." },
-        AskingBrowser::Unknown(name) => html! { "Pedido desde «" bdi { (name) } "»." },
+        RequestingBrowser::Known { browser, system: None } => html! { "Pedido desde " (browser) "." },
+        RequestingBrowser::Unknown(name) => html! { "Pedido desde «" bdi { (name) } "»." },
     },
     cancel: "Cancelar",
 

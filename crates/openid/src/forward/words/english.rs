@@ -14,7 +14,7 @@ pub(super) const APP: AppWords = AppWords {
         head: |host| html! { (host) " does not let you in" },
         text: "Only people whom its operator has named get in.",
     },
-    you_are: |petname| html! { "You are logged in as " (petname) "." },
+    you_are: |username| html! { "You are logged in as " (username) "." },
     tell_operator: "Should you get in? Send the operator this line:",
     nobody_named: AppText {
         head: |host| html! { (host) " lets nobody in yet" },

@@ -4,12 +4,12 @@ mod english;
 mod spanish;
 
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
 /// A headline and an explanation.
 #[derive(Debug)]
 pub(super) struct AppText {
-    pub(super) head: Placed,
+    pub(super) head: MarkupFn,
     pub(super) text: &'static str,
 }
 
@@ -21,9 +21,9 @@ pub(super) struct AppWords {
     pub(super) tab_logout: &'static str,
     pub(super) tab_logged_out: &'static str,
 
-    /// The user is not on the allow list; the placeholder is the petname.
+    /// The user is not on the allow list; the placeholder is the username.
     pub(super) not_named: AppText,
-    pub(super) you_are: Placed,
+    pub(super) you_are: MarkupFn,
     pub(super) tell_operator: &'static str,
     /// The allow list is empty.
     pub(super) nobody_named: AppText,
@@ -45,7 +45,7 @@ pub(super) struct AppWords {
     pub(super) not_logged_in: AppText,
     pub(super) logged_out: AppText,
     /// The placeholder is the login host.
-    pub(super) also_there: Placed,
+    pub(super) also_there: MarkupFn,
     pub(super) sign_out_there: &'static str,
     pub(super) nothing_done: AppText,
     pub(super) log_in_again: &'static str,

@@ -14,7 +14,7 @@ pub(super) const APP: AppWords = AppWords {
         head: |host| html! { (host) " no te deja entrar" },
         text: "Solo entra quien su responsable ha autorizado.",
     },
-    you_are: |petname| html! { "Has iniciado sesión como " (petname) "." },
+    you_are: |username| html! { "Has iniciado sesión como " (username) "." },
     tell_operator: "¿Deberías poder entrar? Envía esta línea al responsable:",
     nobody_named: AppText {
         head: |host| html! { (host) " todavía no deja entrar a nadie" },

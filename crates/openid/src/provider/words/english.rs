@@ -8,7 +8,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
     tab_consent: |application| format!("Let {application} know who you are?"),
     consent_question: "Let this application know who you are?",
     you_go_back_to: |host| html! { "You go back to " (host) "." },
-    you_are: |petname, domain| html! { "You are " (petname) " at " (domain) "." },
+    you_are: |username, domain| html! { "You are " (username) " at " (domain) "." },
     it_learns: "It learns:",
     learns_id: "an ID that is yours alone, and how and when you logged in",
     learns_profile: "what you are called here, and the groups you are in",
@@ -76,7 +76,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
 
     tab_logout: "Log out?",
     logout_question: |domain| html! { "Log out of " (domain) "?" },
-    logout_you_are: |petname| html! { "You are " (petname) " there." },
+    logout_you_are: |username| html! { "You are " (username) " there." },
     logout_asked_by: |application| html! { (application) " asks for it." },
     log_out: "Log out",
     stay: "To stay logged in, close this page.",

@@ -5,22 +5,22 @@ mod spanish;
 
 use maud::Markup;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::words::Placed;
+use signpost_platform::pages::words::MarkupFn;
 
 /// A headline and an explanation with a placeholder for the domain.
 #[derive(Debug)]
 pub(super) struct DomainText {
     pub(super) head: &'static str,
-    pub(super) text: Placed,
+    pub(super) text: MarkupFn,
 }
 
 /// The texts of the pages of an issuer.
 #[derive(Debug)]
 pub(super) struct ProviderWords {
-    /// Consent; the placeholders are the application, the petname and the domain, a host.
+    /// Consent; the placeholders are the application, the username and the domain, a host.
     pub(super) tab_consent: fn(&str) -> String,
     pub(super) consent_question: &'static str,
-    pub(super) you_go_back_to: Placed,
+    pub(super) you_go_back_to: MarkupFn,
     pub(super) you_are: fn(&Markup, &Markup) -> Markup,
     pub(super) it_learns: &'static str,
     pub(super) learns_id: &'static str,
@@ -36,8 +36,8 @@ pub(super) struct ProviderWords {
 
     /// The way back to the application; the placeholder is a host.
     pub(super) done: &'static str,
-    pub(super) going_back: Placed,
-    pub(super) continue_to: Placed,
+    pub(super) going_back: MarkupFn,
+    pub(super) continue_to: MarkupFn,
 
     /// Errors, for the user and for the developer of the application.
     pub(super) unknown_client: DomainText,
@@ -48,16 +48,16 @@ pub(super) struct ProviderWords {
     pub(super) for_builders: &'static str,
     pub(super) unable: DomainText,
     pub(super) unable_detail: &'static str,
-    pub(super) back_to: Placed,
+    pub(super) back_to: MarkupFn,
     pub(super) over: DomainText,
     pub(super) stale: DomainText,
     pub(super) show_again: &'static str,
 
-    /// Logout; the placeholders are the domain, the petname and the application.
+    /// Logout; the placeholders are the domain, the username and the application.
     pub(super) tab_logout: &'static str,
-    pub(super) logout_question: Placed,
-    pub(super) logout_you_are: Placed,
-    pub(super) logout_asked_by: Placed,
+    pub(super) logout_question: MarkupFn,
+    pub(super) logout_you_are: MarkupFn,
+    pub(super) logout_asked_by: MarkupFn,
     pub(super) log_out: &'static str,
     pub(super) stay: &'static str,
     pub(super) logged_out: DomainText,

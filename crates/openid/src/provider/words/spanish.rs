@@ -8,7 +8,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
     tab_consent: |application| format!("¿Decir a {application} quién eres?"),
     consent_question: "¿Decir a esta aplicación quién eres?",
     you_go_back_to: |host| html! { "Vuelves a " (host) "." },
-    you_are: |petname, domain| html! { "Eres " (petname) " en " (domain) "." },
+    you_are: |username, domain| html! { "Eres " (username) " en " (domain) "." },
     it_learns: "Sabrá:",
     learns_id: "un identificador que es solo tuyo, y cómo y cuándo iniciaste sesión",
     learns_profile: "cómo te llamas aquí y a qué grupos perteneces",
@@ -72,7 +72,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
 
     tab_logout: "¿Cerrar la sesión?",
     logout_question: |domain| html! { "¿Cerrar la sesión en " (domain) "?" },
-    logout_you_are: |petname| html! { "Allí eres " (petname) "." },
+    logout_you_are: |username| html! { "Allí eres " (username) "." },
     logout_asked_by: |application| html! { "Lo pide " (application) "." },
     log_out: "Cerrar la sesión",
     stay: "Para seguir con la sesión abierta, cierra esta página.",

@@ -37,7 +37,7 @@ pub enum Actor {
 
 /// The action of an entry. The names are stable, because programs search for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Action {
     KeyCreated,
     KeyRotated,
@@ -88,7 +88,7 @@ pub enum Action {
 rows! {
     /// An entry of the audit log.
     #[derive(Clone, Debug, Serialize)]
-    #[expect(missing_docs, reason = "the names say it")]
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct AuditEntry in "audit" by [id] {
         pub id: AuditId,
         pub at: Timestamp,

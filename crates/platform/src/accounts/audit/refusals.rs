@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_store::{Step, Store};
+use signpost_store::{Statement, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::sql::insert_entry;
 use super::{Action, Actor};
 use crate::clock::Clock;
-use crate::interval::every;
+use crate::interval::run_every;
 use crate::limits::Caller;
 
 /// Interval of the writes.
@@ -59,7 +59,7 @@ impl Refusals {
 /// Writes the counts every minute and when the server stops.
 pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
     let failed = "could not write the audit log";
-    every(FLUSH_INTERVAL, &draining, failed, || flush(&refusals, &store, clock.now())).await;
+    run_every(FLUSH_INTERVAL, &draining, failed, || flush(&refusals, &store, clock.now())).await;
     if let Err(error) = flush(&refusals, &store, clock.now()).await {
         tracing::warn!(error = format!("{error:#}"), "could not write the last refusals to the audit log");
     }
@@ -71,20 +71,20 @@ pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: Cance
 /// Returns the errors of [`signpost_store::Store::write`]; the counts are lost then.
 pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
     let RefusalCounts { callers, others } = refusals.drain();
-    let mut steps: Vec<Step> = Vec::new();
+    let mut statements: Vec<Statement> = Vec::new();
     for ((caller, reason), count) in callers {
-        steps.push(refusal_entry(caller.to_string(), reason, count, now));
+        statements.push(refusal_entry(caller.to_string(), reason, count, now));
     }
     if others > 0 {
-        steps.push(refusal_entry("others".to_owned(), "", others, now));
+        statements.push(refusal_entry("others".to_owned(), "", others, now));
     }
-    if !steps.is_empty() {
-        store.write(steps).await?;
+    if !statements.is_empty() {
+        store.write(statements).await?;
     }
     Ok(())
 }
 
-fn refusal_entry(address: String, reason: &str, count: u64, now: Timestamp) -> Step {
+fn refusal_entry(address: String, reason: &str, count: u64, now: Timestamp) -> Statement {
     let details = json!({ "count": count });
     insert_entry(&Actor::Address(address), None, Action::AccessRefused, reason, &details, now)
 }

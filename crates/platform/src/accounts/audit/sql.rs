@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
-use signpost_store::column::Via;
-use signpost_store::{Step, Store, Stored, must, params, random, sql, texts};
+use signpost_store::column::Wrapper;
+use signpost_store::{Statement, Store, Stored, params, random, sql, text_columns};
 
 use super::{Action, Actor, AuditEntry};
 use crate::accounts::audit::AuditId;
@@ -34,24 +34,24 @@ const BEFORE_OF_ACTION: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 AND acti
 /// The environment of an entry; empty for entries without an account.
 pub(super) struct AnyEnvironment(Option<Environment>);
 
-impl Via<Option<Environment>> for AnyEnvironment {
+impl Wrapper<Option<Environment>> for AnyEnvironment {
     fn wrap(value: Option<Environment>) -> Self {
         Self(value)
     }
 
-    fn unwrap_via(self) -> Option<Environment> {
+    fn into_wrapped(self) -> Option<Environment> {
         self.0
     }
 }
 
-texts! {
+text_columns! {
     AnyEnvironment: |any| any.0.map_or("", Environment::as_str), |text| match text {
         "" => Ok(AnyEnvironment(None)),
         text => Ok(AnyEnvironment(Some(Environment::parse(text).context("is no environment")?))),
     };
 }
 
-/// Returns the step that inserts an entry, for the transaction of the change.
+/// Returns the statement that inserts an entry, for the transaction of the change.
 #[must_use]
 pub fn insert_entry(
     actor: &Actor,
@@ -60,20 +60,20 @@ pub fn insert_entry(
     object: &str,
     details: &Value,
     now: Timestamp,
-) -> Step {
+) -> Statement {
     let name = account.map_or("", |account| account.name.as_str());
     let environment = account.map_or("", |account| account.environment.as_str());
     let id = AuditId::new(now, random());
     let params = params![&id, now, name, environment, actor.to_string(), action.as_str(), object, details.to_string()];
-    must(AuditEntry::INSERT, params)
+    Statement::expect_row(AuditEntry::INSERT, params)
 }
 
-/// Returns the step that inserts an entry of an API key.
+/// Returns the statement that inserts an entry of an API key.
 #[must_use]
-pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Step {
+pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Statement {
     let id = AuditId::new(now, random());
     let params = params![&id, now, actor.to_string(), action.as_str(), key, details.to_string()];
-    must(ADD_ON_KEY, params)
+    Statement::expect_row(ADD_ON_KEY, params)
 }
 
 /// Returns the entries since `since` and after `after`, oldest first. An empty account or action matches all.
@@ -86,10 +86,10 @@ pub async fn list(
     since: Timestamp,
     account: &str,
     action: &str,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<AuditEntry>> {
     let after = after.map_or("", AuditId::as_str);
-    let rows = store.read(LIST, params![after, since, account, action, most]).await?;
+    let rows = store.read(LIST, params![after, since, account, action, limit]).await?;
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
@@ -97,12 +97,12 @@ pub async fn list(
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
-pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, most: u32) -> Result<Vec<AuditEntry>> {
+pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, limit: u32) -> Result<Vec<AuditEntry>> {
     // All IDs sort before this text.
     let before = before.map_or("zzzz", AuditId::as_str);
     let rows = match action {
-        "" => store.read(BEFORE, params![before, most]).await?,
-        action => store.read(BEFORE_OF_ACTION, params![before, most, action]).await?,
+        "" => store.read(BEFORE, params![before, limit]).await?,
+        action => store.read(BEFORE_OF_ACTION, params![before, limit, action]).await?,
     };
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
@@ -116,9 +116,9 @@ pub async fn list_newest(
     since: Timestamp,
     account: &str,
     action: &str,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<AuditEntry>> {
-    let rows = store.read(NEWEST, params![since, account, action, most]).await?;
+    let rows = store.read(NEWEST, params![since, account, action, limit]).await?;
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 

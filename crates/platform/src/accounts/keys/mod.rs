@@ -67,7 +67,7 @@ rows! {
         pub hash: KeyHash,
         /// The time of creation.
         pub created_at: Timestamp,
-    } later {
+    } mutable {
         /// The time of revocation.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub revoked_at: Option<Timestamp>,
@@ -118,7 +118,7 @@ impl NewKey {
 
     /// Creates a key that replaces `old`, with its scope.
     #[must_use]
-    pub fn in_place_of(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
+    pub fn replacing(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
         Self::new(old.environment, id, secret).for_scope(old.scope)
     }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_store::{Store, Stored, WriteError, must, params, sql, step, texts};
+use signpost_store::{Statement, Store, Stored, WriteError, params, sql, text_columns};
 
 use super::{KeyGrant, KeyHash, NewKey, StoredKey};
 use crate::accounts::audit::sql::insert_key_entry;
@@ -20,7 +20,7 @@ const FIND: &str = sql!(StoredKey::SELECT, " WHERE id = $1");
 
 const ANY: &str = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
 
-const OPENED: &str = sql!(
+const FIND_VALID: &str = sql!(
     StoredKey::SELECT,
     " WHERE hash = $1 AND environment = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)"
 );
@@ -48,7 +48,7 @@ pub async fn insert(
     let details = json!({ "name": name, "scope": key.scope });
     let entry = insert_key_entry(by, Action::KeyCreated, &key.id, &details, now);
     let key = StoredKey::new(account.clone(), name.to_owned(), key, now);
-    store.write([must(StoredKey::INSERT, key.params()), entry]).await?;
+    store.write([Statement::expect_row(StoredKey::INSERT, key.params()), entry]).await?;
     Ok(())
 }
 
@@ -66,12 +66,12 @@ pub async fn rotate(
 ) -> Result<(), WriteError> {
     let details = json!({ "replaced_by": new.id, "until": until });
     let account = Account { name: old.account.clone(), environment: old.environment };
-    let steps = [
-        must(EXPIRE, params![until, &old.id]),
-        must(StoredKey::INSERT, StoredKey::new(account, old.name.clone(), new, now).params()),
+    let statements = [
+        Statement::expect_row(EXPIRE, params![until, &old.id]),
+        Statement::expect_row(StoredKey::INSERT, StoredKey::new(account, old.name.clone(), new, now).params()),
         insert_key_entry(by, Action::KeyRotated, &old.id, &details, now),
     ];
-    store.commit(steps).await
+    store.commit(statements).await
 }
 
 /// Stores the last use of keys.
@@ -79,9 +79,9 @@ pub async fn rotate(
 /// # Errors
 /// Returns the errors of [`Store::write`].
 pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> {
-    let steps: Vec<_> = used.iter().map(|(id, at)| step(USED, params![*at, id])).collect();
-    if !steps.is_empty() {
-        store.write(steps).await?;
+    let statements: Vec<_> = used.iter().map(|(id, at)| Statement::new(USED, params![*at, id])).collect();
+    if !statements.is_empty() {
+        store.write(statements).await?;
     }
     Ok(())
 }
@@ -98,9 +98,9 @@ pub async fn list(store: &Store) -> Result<Vec<StoredKey>> {
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
-pub async fn list_page(store: &Store, before: Option<&StoredKey>, most: u32) -> Result<Vec<StoredKey>> {
+pub async fn list_page(store: &Store, before: Option<&StoredKey>, limit: u32) -> Result<Vec<StoredKey>> {
     let (at, id) = before.map_or((Timestamp::MAX, ""), |key| (key.created_at, key.id.as_str()));
-    store.read(PAGE, params![at, id, most]).await?.into_iter().map(StoredKey::from_row).collect()
+    store.read(PAGE, params![at, id, limit]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
 /// Returns the key with this ID, also if it is revoked.
@@ -129,7 +129,7 @@ pub async fn find_grant(
     hash: &KeyHash,
     now: Timestamp,
 ) -> Result<Option<KeyGrant>> {
-    let row = store.read_by_index(OPENED, params![hash, environment, now]).await?;
+    let row = store.read_by_index(FIND_VALID, params![hash, environment, now]).await?;
     Ok(row.map(StoredKey::from_row).transpose()?.map(StoredKey::into_grant))
 }
 
@@ -139,10 +139,10 @@ pub async fn find_grant(
 /// Returns [`WriteError::Conflict`] if no valid key has this ID.
 pub async fn revoke(store: &Store, by: &Actor, id: &KeyId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_key_entry(by, Action::KeyRevoked, id, &json!({}), now);
-    store.commit([must(REVOKE, params![now, id]), entry]).await
+    store.commit([Statement::expect_row(REVOKE, params![now, id]), entry]).await
 }
 
-texts! {
+text_columns! {
     KeyId: KeyId::as_str, |text| KeyId::parse(text).context("is not the id of a key");
     KeyHash: KeyHash::as_str, |text| KeyHash::from_stored(text).context("is not the hash of a key");
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sql;
 use crate::accounts::KeyId;
-use crate::interval::every;
+use crate::interval::run_every;
 
 /// Interval of the writes.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
@@ -33,7 +33,7 @@ impl KeyUses {
 
 /// Writes the uses every minute and when the server stops.
 pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
-    every(FLUSH_INTERVAL, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
+    run_every(FLUSH_INTERVAL, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
     if let Err(error) = flush(&used, &store).await {
         tracing::warn!(error = format!("{error:#}"), "could not record the last use of API keys");
     }

@@ -12,7 +12,7 @@ use super::errors::{ErrorText, PageError};
 use super::language::Language;
 
 /// A text with a placeholder, for markup: the caller decides on emphasis and isolation.
-pub type Placed = fn(&Markup) -> Markup;
+pub type MarkupFn = fn(&Markup) -> Markup;
 
 /// The texts around every page.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct FrameWords {
     /// The label of the navigation.
     pub nav: &'static str,
     /// The operator of the page, by its host.
-    pub who_runs: Placed,
+    pub who_runs: MarkupFn,
 }
 
 /// The texts of pages for errors.
@@ -31,7 +31,7 @@ pub struct ErrorWords {
     /// The text of each error, given the host.
     pub text: fn(&PageError, &Markup) -> ErrorText,
     /// The link to the front page of the host.
-    pub start: Placed,
+    pub start: MarkupFn,
 }
 
 /// The texts of the frame in a language.

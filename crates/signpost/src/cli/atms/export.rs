@@ -19,7 +19,7 @@ pub(in crate::cli) struct Export {
     /// File format [default: from the file name, else geojson]
     #[arg(long, value_enum)]
     format: Option<OutputFormat>,
-    /// Only this source's records, before merging
+    /// Only records of this source, before merging
     #[arg(long)]
     source: Option<String>,
 }
@@ -76,11 +76,11 @@ impl Export {
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
     let mut lines = Vec::with_capacity(snapshot.len());
     for entry in snapshot.entries() {
-        let sources = entry.machine.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
+        let sources = entry.atm.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
         let mut attributions: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
         attributions.dedup();
         let attribution = attributions.join("; ");
-        lines.push(Line { id: entry.machine.id.get(), record: entry.machine.record.clone(), attribution });
+        lines.push(Line { id: entry.atm.id.get(), record: entry.atm.record.clone(), attribution });
     }
     lines
 }

@@ -10,12 +10,12 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::describe_import;
 use signpost_atm::feeds::{
-    self, Feed, FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, Synced, check_url, check_wait,
+    self, Feed, FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, SyncOutcome, check_retry_delay, check_url,
 };
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound};
+use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_store::Store;
 
 use crate::cli::atms::import::{formats, source_name};
@@ -25,18 +25,20 @@ use crate::cli::{Session, Usage, table};
 pub(in crate::cli) enum Feeds {
     /// Add a feed, or replace the one with this name
     ///
-    /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch waits 5 minutes,
-    /// doubled with each further failure up to 24 hours, or as long as Retry-After says. Up to four feeds are fetched at
-    /// once; each request ends after `feed_timeout`, 60 seconds by default.
+    /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch
+    /// waits 5 minutes, doubled with each further failure up to 24 hours, or for the time in
+    /// Retry-After. Up to four feeds are fetched concurrently; the timeout of a request is
+    /// `feed_timeout`, 60 seconds by default.
     Add {
-        /// Source name, shown in replies
+        /// Source name, shown in responses
         name: String,
-        /// URL; `{updated_since}` in it becomes the time of the last fetch, less ten minutes, for servers that return only changes
+        /// URL; `{updated_since}` in it becomes the time of the last fetch, less ten minutes, for servers that return
+        /// only changes
         url: String,
         /// File format
         #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
         format: FormatChoice,
-        /// Credit that its licence requires in every reply [default: its name]
+        /// Attribution that the licence requires in every response [default: the source name]
         #[arg(long, value_name = "TEXT")]
         attribution: Option<String>,
         /// Hours between fetches by a running server [default: only 'atms sync' fetches it]
@@ -45,7 +47,7 @@ pub(in crate::cli) enum Feeds {
     },
     /// List feeds and the result of their last fetch
     List,
-    /// Remove a feed; its ATMs stay
+    /// Remove a feed; its ATMs are not removed
     Remove {
         /// Feed name, as shown by 'atms feeds list'
         name: String,
@@ -56,7 +58,8 @@ pub(in crate::cli) enum Feeds {
 pub(in crate::cli) struct Sync {
     /// Feeds to fetch [default: all]
     names: Vec<String>,
-    /// Fetch all of it even right after a failure and if nothing changed (unconditional requests), and import even if more than 20 % of the ATMs would be removed
+    /// Send unconditional requests, even right after a failure, and import even if more than 20 %
+    /// of the ATMs would be removed
     #[arg(long)]
     force: bool,
 }
@@ -114,7 +117,7 @@ impl Sync {
         anyhow::ensure!(!feeds.is_empty(), "there are no feeds; add one with 'signpost atms feeds add NAME URL'");
         let fetcher = FeedFetcher {
             store: store.clone(),
-            outbound: Outbound::new(&Names::System),
+            outbound: Outbound::new(&NameResolver::System),
             memory: FetchMemory::default(),
             clock: Clock::System,
             timeout: session.config.atm.feed_timeout,
@@ -139,10 +142,10 @@ impl Sync {
 }
 
 /// Fetches a feed unless it failed recently. Returns its name with the outcome.
-async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) -> (String, Result<Synced>) {
+async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) -> (String, Result<SyncOutcome>) {
     let name = feed.name.clone();
     if !fetcher.force
-        && let Err(waits) = check_wait(&feed, fetcher.clock.now())
+        && let Err(waits) = check_retry_delay(&feed, fetcher.clock.now())
     {
         return (name, Err(waits));
     }
@@ -150,14 +153,16 @@ async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) ->
 }
 
 /// Returns the outcome as JSON and as a line.
-fn describe(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
+fn describe(name: &str, synced: Result<&SyncOutcome, &anyhow::Error>) -> (Value, String) {
     match synced {
-        Ok(Synced::Unchanged) => (json!({ "source": name, "not_modified": true }), format!("{name}: nothing changed")),
-        Ok(Synced::Superseded) => (
+        Ok(SyncOutcome::Unchanged) => {
+            (json!({ "source": name, "not_modified": true }), format!("{name}: nothing changed"))
+        }
+        Ok(SyncOutcome::Superseded) => (
             json!({ "source": name, "superseded": true }),
             format!("{name}: not imported, since another server fetched it or it was changed at the same time"),
         ),
-        Ok(Synced::TakenOver { changes, import }) => {
+        Ok(SyncOutcome::Imported { changes, import }) => {
             let line = format!(
                 "{name}: {} added, {} changed, {} unchanged, {} removed; {} skipped, {} values not understood",
                 changes.added,
@@ -165,7 +170,7 @@ fn describe(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, Stri
                 changes.unchanged,
                 changes.removed,
                 import.skipped.total,
-                import.doubts.total
+                import.invalid_cells.total
             );
             (describe_import(name, *changes, import, false), line)
         }

@@ -7,7 +7,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, describe_import};
+use signpost_atm::catalogue::{
+    Coverage, FileContents, ImportCounts, ImportRules, SAMPLE, Source, apply, describe_import,
+};
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
 use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
@@ -30,23 +32,24 @@ pub(in crate::cli) struct ImportCommand {
     /// File format
     #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
     format: FormatChoice,
-    /// The file contains only changes: ATMs that are not in it stay
+    /// The file contains only changes: ATMs that are not in it are not removed
     #[arg(long)]
     partial: bool,
-    /// Source name; an import replaces the ATMs of the same source [default: the file name]
+    /// Source name; an import replaces the ATMs of this source [default: the file name]
     #[arg(long)]
     source: Option<String>,
-    /// Credit that the source's licence requires in every reply [default: the source name]
+    /// Attribution that the source's licence requires in every response [default: the source name]
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// Override detected columns (of a document: properties), such as name=title,lat=y. Fields: lat lon name ref address
-    /// street city region postcode country operator status hours phone website and others, which a wrong name lists
+    /// Override detected columns (of a document: properties), such as name=title,lat=y. Fields: lat
+    /// lon name ref address street city region postcode country operator status hours phone website
+    /// and others; the error for an unknown field lists all
     #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
     map: Vec<String>,
-    /// Import only rows whose column has this value; repeat it to require several
+    /// Import only rows with this value in the column; can be repeated, all must match
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     only: Vec<String>,
-    /// Report what would change, and change nothing
+    /// Dry run: report the changes without storing them
     #[arg(long)]
     dry_run: bool,
     /// Import even if more than 20 % of the source's ATMs would be removed
@@ -65,16 +68,16 @@ impl ImportCommand {
         let bytes = self.read()?;
         progress.inc(1);
         progress.set_message("understanding");
-        let reading = Reading::from_bytes(&bytes, &self.options(now)?, &session.places()?.now());
-        let reading = reading.with_context(|| format!("{}", self.file.display()))?;
+        let contents = FileContents::from_bytes(&bytes, &self.options(now)?, &session.places()?.now());
+        let contents = contents.with_context(|| format!("{}", self.file.display()))?;
         progress.inc(1);
         progress.set_message("comparing and writing");
-        let extent = if self.partial { Extent::Part } else { Extent::Whole };
-        let terms = Terms { extent, force: self.force, dry_run: self.dry_run, most: usize::MAX };
+        let extent = if self.partial { Coverage::Partial } else { Coverage::Full };
+        let rules = ImportRules { extent, force: self.force, dry_run: self.dry_run, max_atms: usize::MAX };
         let store = self.store(session)?;
-        let changes = apply(&store, &source, &reading, terms).await?;
+        let changes = apply(&store, &source, &contents, rules).await?;
         progress.finish_and_clear();
-        self.report(session, &source.name, changes, &reading.import)
+        self.report(session, &source.name, changes, &contents.import)
     }
 
     /// Opens the database. Called after the file was read, so that a bad file creates no database.
@@ -112,7 +115,7 @@ impl ImportCommand {
 
     fn report(&self, session: &Session, source: &str, changes: ImportCounts, import: &import::Import) -> Result<()> {
         let ImportCounts { added, changed, unchanged, removed } = changes;
-        let import::Import { skipped, doubts, filtered, columns, unused, counted, .. } = import;
+        let import::Import { skipped, invalid_cells, filtered, columns, unused, counted, .. } = import;
         let document = describe_import(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
@@ -131,8 +134,8 @@ impl ImportCommand {
                 lines.push(format!("columns not used: {}{more}", first.join(", ")));
             }
             list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
-            list(&mut lines, "values not understood", doubts, |doubt| {
-                format!("{counted} {}: {} '{}' {}", doubt.line, doubt.field, doubt.value, doubt.reason)
+            list(&mut lines, "values not understood", invalid_cells, |cell| {
+                format!("{counted} {}: {} '{}' {}", cell.line, cell.field, cell.value, cell.reason)
             });
             lines.join("\n")
         })

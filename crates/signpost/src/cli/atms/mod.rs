@@ -26,15 +26,16 @@ use crate::cli::{Session, Usage, table};
 pub(super) enum Atms {
     /// Import ATMs from a file; a running server serves them within 5 seconds
     ///
-    /// No request fails meanwhile. An import is all or nothing. Columns (of documents: properties) are detected by
-    /// their names. It lists the columns that it did not use; with --json, `unused_columns` is `{total, first}`.
+    /// Requests continue during the import, which is atomic. Columns (of documents: properties) are
+    /// detected by their names. The command lists the unused columns; with --json, `unused_columns`
+    /// is `{total, first}`.
     Import(import::ImportCommand),
     /// Fetch feeds now and import them
     Sync(feeds::Sync),
-    /// Manage the sources that are fetched
+    /// Manage feeds: sources that are fetched by URL
     #[command(subcommand)]
     Feeds(feeds::Feeds),
-    /// Show everything known about an ATM
+    /// Show all records of an ATM
     Show {
         /// ATM ID, as shown by searches
         id: u64,
@@ -54,15 +55,17 @@ pub(super) enum Atms {
     Stats,
     /// Export ATMs to a file that 'atms import' reads
     ///
-    /// In CSV, a cell that a spreadsheet would run as a formula gets an apostrophe in front, which an import removes:
-    /// it begins with =, @, +, -, a wide form of these or a tab, and is not a number.
+    /// In CSV, a cell that a spreadsheet would evaluate as a formula is prefixed with an
+    /// apostrophe, which an import removes. These are cells that start with =, @, +, -, a
+    /// full-width form of these, or a tab, and are not numbers.
     Export(export::Export),
     /// List likely mistakes in the records: position, details, age, duplicates
     ///
-    /// Coordinates swapped or of the wrong sign; another country or state than the address; far from the postcode or
-    /// the city; hours not understood; closed, according to the name; stale; without a date; possible duplicates.
+    /// Finds swapped coordinates and wrong signs; coordinates in another country or state than the
+    /// address, or far from the postcode or the city; invalid opening hours; names that indicate a
+    /// closed ATM; stale records; records without a date; possible duplicates.
     Check(quality::CheckCommand),
-    /// Undo a merge: keep the records of an ATM apart
+    /// Split the records of an ATM: undo a merge
     Split {
         /// ATM ID, as shown by searches
         id: u64,
@@ -111,7 +114,7 @@ async fn locator(session: &Session, store: &Store) -> Result<Locator> {
 fn document(answer: Result<Structured, CallError>) -> Result<Map<String, Value>> {
     match answer {
         Ok(structured) => Ok(serde_json::from_str(structured.json())?),
-        Err(CallError::BadArgument(reason)) => Err(Usage(reason).into()),
+        Err(CallError::InvalidArgument(reason)) => Err(Usage(reason).into()),
         Err(CallError::Internal(cause)) => bail!("{cause}"),
         Err(other) => bail!("{other}"),
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use signpost_atm::catalogue;
-use signpost_locator::Machine;
+use signpost_locator::MergedAtm;
 use signpost_locator::quality::{Concern, find_concerns};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -18,7 +18,7 @@ const MAX_PRINTED: usize = 50;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckCommand {
-    /// Only ATMs that this source has a record of
+    /// Only ATMs with a record of this source
     #[arg(long)]
     source: Option<String>,
     /// Maximum number of ATMs listed; all are counted
@@ -31,7 +31,7 @@ impl CheckCommand {
         let now = Clock::System.now();
         let snapshot = catalogue::load(store, now).await?;
         let gazetteer = session.places()?.now();
-        let mut machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).collect();
+        let mut machines: Vec<&MergedAtm> = snapshot.entries().iter().map(|entry| &entry.atm).collect();
         if let Some(source) = &self.source {
             machines.retain(|machine| machine.claims.iter().any(|claim| *claim.source == **source));
         }
@@ -51,7 +51,7 @@ impl CheckCommand {
     }
 }
 
-fn readable(checked: usize, found: &[(&Machine, Vec<Concern>)], counts: &BTreeMap<Concern, usize>) -> String {
+fn readable(checked: usize, found: &[(&MergedAtm, Vec<Concern>)], counts: &BTreeMap<Concern, usize>) -> String {
     let head = format!("{checked} ATMs checked, {} with likely mistakes", found.len());
     if found.is_empty() {
         return head;

@@ -22,7 +22,7 @@ pub(super) enum Application {
 pub(super) struct ApplicationPlace {
     /// Without a slash at the end.
     pub(super) base: String,
-    /// The first one goes into the configuration.
+    /// The configuration contains the first URI.
     pub(super) redirect_uris: Vec<String>,
 }
 

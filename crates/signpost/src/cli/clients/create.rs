@@ -21,8 +21,8 @@ use super::find_issuer;
 use crate::cli::users::DomainFlag;
 use crate::cli::{Session, Usage, confirm};
 
-/// Note on a trusted client that still asks for consent.
-const ASKS_ANYWAY: &str = "People are asked for consent all the same: another program on their device could say that it is \
+/// Warning for a trusted client that still requires consent.
+const CONSENT_WARNING: &str = "People are asked for consent all the same: another program on their device could say that it is \
                            this one. Redirect URIs with https alone end that.";
 
 /// Names of [`ClientAuthMethod`].
@@ -33,43 +33,44 @@ pub(super) const AUTH_METHODS: [&str; 3] = ["client_secret_basic", "client_secre
 pub(in crate::cli) struct CreateClient {
     #[command(flatten)]
     of: DomainFlag,
-    /// URIs that browsers go back to with a code: https; http on loopback; with --public also a scheme such as
+    /// Redirect URIs of the client: https; http on loopback; with --public also a scheme such as
     /// com.example.app
     #[arg(long = "redirect-uri", value_name = "URI", required = true, num_args = 1..)]
     redirect_uris: Vec<String>,
-    /// URIs that browsers go to after a logout
+    /// Post-logout redirect URIs
     #[arg(long = "post-logout-uri", value_name = "URI", num_args = 1..)]
     post_logout_uris: Vec<String>,
-    /// Name that people read, up to 60 characters [default: the host of the redirect URI]
+    /// Display name, up to 60 characters [default: the host of the redirect URI]
     #[arg(long)]
     name: Option<String>,
-    /// It can keep no secret, because it runs on people's devices, or is a page without a server
+    /// Public client, without a secret: a native application, or a page without a server
     #[arg(long, conflicts_with = "no_pkce")]
     public: bool,
     /// Algorithm that signs ID tokens: RS256 or ES256
     #[arg(long, value_name = "ALG", default_value = "RS256", value_parser = ["RS256", "ES256"])]
     alg: String,
-    /// What the scope email gives: synthetic (USER@DOMAIN), none, or verified (the same, of a verified domain)
+    /// Email claim: synthetic (USER@DOMAIN), none, or verified (synthetic, requires a verified
+    /// domain)
     #[arg(long, default_value = "synthetic", value_parser = ["synthetic", "none", "verified"])]
     email: String,
     /// Accept authorization requests without PKCE
     #[arg(long)]
     no_pkce: bool,
-    /// It is an application of your own: ask nobody for consent
+    /// Trusted client: users are not asked for consent
     #[arg(long)]
     trusted: bool,
-    /// Who may log in: usr_…, a public key, group:NAME, or '*' for everybody [default: everybody, and nobody behind a
-    /// proxy]
+    /// Users who may log in: usr_…, a public key, group:NAME, or '*' for all [default: all with
+    /// OpenID Connect, none with forward authentication]
     #[arg(long, value_name = "WHO", num_args = 1..)]
     allow: Vec<String>,
     /// Print the configuration of this application
     #[arg(long = "for", value_name = "APPLICATION", value_enum, conflicts_with = "public")]
     application: Option<Application>,
-    /// How it sends its secret; any also accepts the same secret in header and form [default: header or form, one per
-    /// request]
+    /// Client authentication method; any also accepts the secret in both header and form of a
+    /// request [default: header or form]
     #[arg(long, value_name = "METHOD", value_parser = AUTH_METHODS, conflicts_with = "public")]
     auth_method: Option<String>,
-    /// Let everybody in without asking, where anyone may register
+    /// Do not ask for confirmation to admit all users of a domain with open registration
     #[arg(long)]
     yes: bool,
 }
@@ -81,7 +82,7 @@ impl CreateClient {
         let domain = self.of.find(store).await?;
         check_domain(&domain, settings.email)?;
         let issuer = find_issuer(store, &domain).await?;
-        let warning = agree_on_everyone(self.yes, &domain, settings.allowed.as_ref())?;
+        let warning = confirm_open_access(self.yes, &domain, settings.allowed.as_ref())?;
         let registered = Client::register(&domain.id, settings, Clock::System.now(), &ClientEntropy::draw());
         let registered = registered.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         match sql::insert(store, &domain, &registered.client, &Actor::Operator).await {
@@ -138,7 +139,7 @@ impl CreateClient {
 
 /// Checks a client that admits every user of a domain with open registration: `*` needs a confirmation, and without a
 /// list there is a warning.
-pub(super) fn agree_on_everyone(yes: bool, domain: &Domain, allowed: Option<&AllowList>) -> Result<Option<String>> {
+pub(super) fn confirm_open_access(yes: bool, domain: &Domain, allowed: Option<&AllowList>) -> Result<Option<String>> {
     if domain.registration == Registration::Closed {
         return Ok(None);
     }
@@ -171,7 +172,7 @@ pub(super) fn check_domain(domain: &Domain, email: EmailClaim) -> Result<()> {
     let Domain { name, id, .. } = domain;
     if domain.handler == HandlerKind::Direct {
         bail!(
-            "{name} is not hosted, so nobody logs in to it here; run 'signpost domains set {id} --handler hosted' first"
+            "{name} is not hosted, so users cannot log in to it; run 'signpost domains set {id} --handler hosted' first"
         );
     }
     if email == EmailClaim::Verified && domain.verified_at.is_none() {
@@ -233,8 +234,8 @@ fn print(
         let id = &client.id;
         session.print_note(&format!("The secret is not shown again; 'signpost clients rotate {id}' makes another."));
     }
-    if client.settings.is_trusted && !client.settings.asks_nobody() {
-        session.print_note(ASKS_ANYWAY);
+    if client.settings.is_trusted && !client.settings.skips_consent() {
+        session.print_note(CONSENT_WARNING);
     }
     if domain.account.environment == Environment::Live && !issuer.starts_with("https:") {
         session.print_note("The issuer is not https: run the server with an https --public-url before others use it.");

@@ -24,10 +24,10 @@ impl DeleteClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let FoundClient { client, domain } = self.which.find(store).await?;
         let id = &client.id;
-        let name = client.shown_name();
+        let name = client.display_name();
         let now = Clock::System.now();
         let lost = format!(
-            "with {name} ({id}) at {} ({}) go its secret and its tokens; nobody logs in to it any more",
+            "with {name} ({id}) at {} ({}) its secret and its tokens are deleted; logins to it will fail",
             domain.name, domain.account.environment
         );
         confirm_removal(self.yes, &lost, &format!("Delete {name}?"))?;

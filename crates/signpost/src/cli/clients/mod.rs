@@ -28,17 +28,18 @@ const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Clients {
-    /// Create a client: an application that people of a hosted domain log in to
+    /// Create a client: an application for the users of a hosted domain
     ///
-    /// Prints the ID, the secret and the issuer; the secret is not shown again. With --json: `{client_id, client_secret,
-    /// issuer}`; a public client has no secret.
+    /// Prints the ID, the secret and the issuer. The secret cannot be shown again. With --json:
+    /// `{client_id, client_secret, issuer}`; a public client has no secret.
     ///
-    /// With --for it prints the configuration of that application, ready to paste, and derives the redirect URIs from
-    /// the address that --redirect-uri gives. With --json this is `configuration`.
+    /// With --for it prints the configuration of that application, ready to paste, and derives the
+    /// redirect URIs from the address in --redirect-uri. With --json the configuration is the
+    /// member `configuration`.
     Create(create::CreateClient),
-    /// List the clients of all domains, or of one
+    /// List the clients of a domain, or of all domains
     ///
-    /// With --json: `{clients}`, each as in `GET /domains/{id}/clients`.
+    /// With --json: `{clients}`, with the documents of `GET /domains/{id}/clients`.
     List {
         #[command(flatten)]
         of: OptionalDomainFlag,
@@ -48,28 +49,29 @@ pub(super) enum Clients {
     },
     /// Show a client with its settings
     ///
-    /// With --json the document of `GET /domains/{id}/clients/{client}`.
+    /// With --json: the document of `GET /domains/{id}/clients/{client}`.
     Show {
         #[command(flatten)]
         which: ClientSelector,
     },
-    /// Change settings of a client; they take effect at its next request
+    /// Change the settings of a client; they apply to its next request
     ///
-    /// What is not named stays. Whether a client is public never changes. With --json the document of
-    /// `GET /domains/{id}/clients/{client}`.
+    /// Omitted settings do not change. The client type (public or confidential) cannot change. With
+    /// --json: the document of `GET /domains/{id}/clients/{client}`.
     Set(set::SetClient),
     /// Replace the secret of a client
     ///
-    /// Prints the new secret. The previous one is accepted for 24 hours more, so that you can configure the client
-    /// anew without a failed login. With --json: `{client_id, client_secret, issuer, previous_secret_until}`.
+    /// Prints the new secret. The previous secret remains valid for 24 hours, so that logins do not
+    /// fail while you reconfigure the client. With --json: `{client_id, client_secret, issuer,
+    /// previous_secret_until}`.
     Rotate(rotate::RotateClient),
     /// Delete a client with all of its tokens
     ///
-    /// Says first what is lost, and asks. With --json: `{deleted, name}`.
+    /// Shows the consequences and asks for confirmation. With --json: `{deleted, name}`.
     Delete(delete::DeleteClient),
 }
 
-/// The flags that select one domain or all.
+/// The flags that select a domain, or all domains.
 #[derive(Debug, Args)]
 pub(super) struct OptionalDomainFlag {
     /// Domain ID or name, as shown by 'domains list'
@@ -162,7 +164,7 @@ async fn list(session: &Session, store: &Store, of: OptionalDomainFlag, limit: u
     session.print(&json!({ "clients": views }), || {
         let rows = found.iter().map(|FoundClient { client, domain }| {
             let environment = domain.account.environment.to_string();
-            [client.id.to_string(), environment, domain.name.to_string(), client.shown_name().to_owned()]
+            [client.id.to_string(), environment, domain.name.to_string(), client.display_name().to_owned()]
         });
         table(["ID", "ENVIRONMENT", "DOMAIN", "NAME"], rows)
     })
@@ -189,14 +191,14 @@ async fn show(session: &Session, store: &Store, found: FoundClient) -> Result<()
     let FoundClient { client, domain } = found;
     let issuer = issuer_at(&address, &domain);
     let settings = &client.settings;
-    let consent = match (settings.asks_nobody(), settings.is_trusted) {
+    let consent = match (settings.skips_consent(), settings.is_trusted) {
         (true, _) => "never asked: trusted",
         (false, true) => "asked once, for another program on a device could say that it is this one",
         (false, false) => "asked once",
     };
     let mut lines = vec![
         ("id", client.id.to_string()),
-        ("name", client.shown_name().to_owned()),
+        ("name", client.display_name().to_owned()),
         ("domain", format!("{} ({})", domain.name, domain.account.environment)),
         ("issuer", issuer.clone()),
         ("kind", if settings.is_public { "public" } else { "confidential" }.to_owned()),

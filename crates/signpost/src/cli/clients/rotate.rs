@@ -15,7 +15,7 @@ use crate::cli::Session;
 pub(in crate::cli) struct RotateClient {
     #[command(flatten)]
     which: ClientSelector,
-    /// End the previous secret at once
+    /// Revoke the previous secret immediately
     #[arg(long)]
     now: bool,
 }
@@ -42,7 +42,7 @@ impl RotateClient {
         }
         let note = format!(
             "Configure {} with this secret, which is not shown again. The previous one is {previous}.",
-            client.shown_name()
+            client.display_name()
         );
         session.print_secret(&document, secret.reveal(), &note)
     }

@@ -9,7 +9,7 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::create::{AUTH_METHODS, agree_on_everyone, check_domain, invalid_setting, parse_allow_list, parse_uris};
+use super::create::{AUTH_METHODS, check_domain, confirm_open_access, invalid_setting, parse_allow_list, parse_uris};
 use super::{ClientSelector, FoundClient, show};
 use crate::cli::{Session, Usage};
 
@@ -18,52 +18,55 @@ use crate::cli::{Session, Usage};
 pub(in crate::cli) struct SetClient {
     #[command(flatten)]
     which: ClientSelector,
-    /// Name that people read, up to 60 characters
+    /// Display name, up to 60 characters
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
-    /// Remove the name: people read the host of the redirect URI
+    /// Remove the name: the host of the redirect URI is displayed
     #[arg(long)]
     no_name: bool,
-    /// URIs that browsers go back to with a code; they replace those that the client has
+    /// Redirect URIs of the client; they replace the existing URIs
     #[arg(long = "redirect-uri", value_name = "URI", num_args = 1..)]
     redirect_uris: Vec<String>,
-    /// URIs that browsers go to after a logout; they replace those that the client has
+    /// Post-logout redirect URIs; they replace the existing URIs
     #[arg(long = "post-logout-uri", value_name = "URI", num_args = 1.., conflicts_with = "no_post_logout_uri")]
     post_logout_uris: Vec<String>,
-    /// Remove all URIs that browsers go to after a logout
+    /// Remove all post-logout redirect URIs
     #[arg(long)]
     no_post_logout_uri: bool,
     /// Algorithm that signs ID tokens: RS256 or ES256
     #[arg(long, value_name = "ALG", value_parser = ["RS256", "ES256"])]
     alg: Option<String>,
-    /// What the scope email gives: synthetic (USER@DOMAIN), none, or verified (the same, of a verified domain)
+    /// Email claim: synthetic (USER@DOMAIN), none, or verified (synthetic, requires a verified
+    /// domain)
     #[arg(long, value_parser = ["synthetic", "none", "verified"])]
     email: Option<String>,
-    /// Require PKCE of authorization requests
+    /// Require PKCE in authorization requests
     #[arg(long, conflicts_with = "no_pkce")]
     pkce: bool,
     /// Accept authorization requests without PKCE
     #[arg(long)]
     no_pkce: bool,
-    /// It is an application of your own: ask nobody for consent
+    /// Trusted client: users are not asked for consent
     #[arg(long, conflicts_with = "no_trusted")]
     trusted: bool,
     /// Ask for consent
     #[arg(long)]
     no_trusted: bool,
-    /// Who may log in: usr_…, a public key, group:NAME, or '*' for everybody; they replace those who are named
+    /// Users who may log in: usr_…, a public key, group:NAME, or '*' for all; they replace the
+    /// existing list
     #[arg(long, value_name = "WHO", num_args = 1.., conflicts_with = "no_allow")]
     allow: Vec<String>,
-    /// Name nobody: everybody may log in, and nobody behind a proxy
+    /// Remove the list: all users may log in with OpenID Connect, none with forward authentication
     #[arg(long)]
     no_allow: bool,
-    /// How it sends its secret; any also accepts the same secret in header and form
+    /// Client authentication method; any also accepts the secret in both header and form of a
+    /// request
     #[arg(long, value_name = "METHOD", value_parser = AUTH_METHODS, conflicts_with = "no_auth_method")]
     auth_method: Option<String>,
-    /// Accept its secret in the header or in the form, one per request
+    /// Accept the secret in either the header or the form
     #[arg(long)]
     no_auth_method: bool,
-    /// Let everybody in without asking, where anyone may register
+    /// Do not ask for confirmation to admit all users of a domain with open registration
     #[arg(long)]
     yes: bool,
 }
@@ -77,7 +80,7 @@ impl SetClient {
         let settings = settings.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         check_domain(domain, settings.email)?;
         let warning = match &change.allowed {
-            Some(allowed) => agree_on_everyone(self.yes, domain, allowed.as_ref())?,
+            Some(allowed) => confirm_open_access(self.yes, domain, allowed.as_ref())?,
             None => None,
         };
         let now = Clock::System.now();

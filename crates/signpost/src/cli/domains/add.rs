@@ -43,9 +43,9 @@ impl Add {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
         let account = Account { name: account_name(&self.account)?, environment };
-        let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
+        let egress = session.config.login.egress_policy(environment, session.config.serves_only_its_machine());
         let now = Clock::System.now();
-        let registered = register(&self.wanted(), account, reach, now, DomainEntropy::draw());
+        let registered = register(&self.wanted(), account, egress, now, DomainEntropy::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
         let seal = session.config.login.seal();

@@ -19,53 +19,57 @@ use signpost_store::{Store, random};
 
 use crate::cli::domain_filter::{DomainFilter, find_domain};
 use crate::cli::{Session, labelled_lines, signer, table};
-use crate::deployment::sealed::{self, NewlySealed};
+use crate::deployment::sealed::{self, SealedCounts};
 use crate::deployment::servers::RunningServers;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
     /// Register a domain, or change a registered one
     ///
-    /// Follows the rules of POST /domains, and prints the ID and the signing secret; with --json the document of that
-    /// call.
+    /// Has the rules of `POST /domains`, and prints the ID and the signing secret. With --json: the
+    /// document of that call.
     ///
-    /// If the account already has the domain, the options given here are set on it and nothing else. The same command
-    /// again changes nothing and prints the same ID, without the secret; with --json the document of `GET
+    /// If the account already has the domain, the command changes only the given options, and
+    /// prints the ID without the secret. It is idempotent. With --json: the document of `GET
     /// /domains/{id}`.
     Add(add::Add),
     /// List the domains of all accounts
     List,
     /// Show a domain with its settings
     ///
-    /// With --json the document of `GET /domains/{id}`.
+    /// With --json: the document of `GET /domains/{id}`.
     Show {
         #[command(flatten)]
         which: DomainSelector,
     },
-    /// Change the settings of a domain; what is not given stays
+    /// Change the settings of a domain; omitted settings do not change
     ///
-    /// Follows the rules of `PATCH /domains/{id}`. With --json the document of that call.
+    /// Has the rules of `PATCH /domains/{id}`. With --json: the document of that call.
     Set(set::SetDomain),
-    /// Look for the proof of a domain, and verify it
+    /// Verify a domain
     ///
-    /// The check of `POST /domains/{id}/verify`: a TXT record at _svc-challenge.NAME or at NAME, or a line of
-    /// `https://NAME/.well-known/svc-verify`. It shows what was looked up and what was found. Exit code 1 without a proof;
-    /// a domain that is verified stays so, until rechecks have failed too. With --json: `{id, domain, verified, verified_at,
-    /// checks: [{method, name, expected, found, error}]}`.
+    /// Performs the check of `POST /domains/{id}/verify`: a TXT record at _svc-challenge.NAME or at
+    /// NAME, or a line of `https://NAME/.well-known/svc-verify`. Shows the lookups and their
+    /// results. Exit code 1 if no proof is found; a verified domain remains verified until rechecks
+    /// have failed too. With --json: `{id, domain, verified, verified_at, checks: [{method, name,
+    /// expected, found, error}]}`.
     Verify(verify::VerifyDomain),
     /// Remove a domain with its users
     ///
-    /// Says first what is lost, and asks. Pending sessions are cancelled; queued events are still sent. With --json:
-    /// `{removed, domain, users, pending_sessions}`.
+    /// Shows the consequences and asks for confirmation. Pending sessions are cancelled; queued
+    /// events are still sent. With --json: `{removed, domain, users, pending_sessions}`.
     Remove(remove::RemoveDomain),
-    /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, also those encrypted with the old key
+    /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, or re-encrypt them after a key
+    /// change
     ///
-    /// And the keys that sign ID tokens. Refuses to run while a server with another key, or without one, is running. With
-    /// --json: `{sealed, signing_keys}`, the numbers of domains and of keys.
+    /// Also encrypts the keys that sign ID tokens. Fails while a server with another key, or
+    /// without a key, is running. With --json: `{sealed, signing_keys}`, the numbers of domains and
+    /// of keys.
     Seal,
     /// Show, rotate or activate the signing secret of a domain
     ///
-    /// With --json: `{domain_id, webhook_secret}`, and `next_webhook_secret` while there is one.
+    /// With --json: `{domain_id, webhook_secret}`, and `next_webhook_secret` if a rotation is in
+    /// progress.
     Secret(Secret),
 }
 
@@ -79,10 +83,10 @@ pub(super) enum HandlerArg {
 pub(super) struct Secret {
     #[command(flatten)]
     which: DomainSelector,
-    /// Create the next secret; both sign until it is activated
+    /// Create the next secret; events are signed with both until it is activated
     #[arg(long, conflicts_with = "activate")]
     rotate: bool,
-    /// Switch to the next secret; from then on it signs alone
+    /// Activate the next secret, and delete the previous secret
     #[arg(long)]
     activate: bool,
 }
@@ -167,7 +171,7 @@ async fn seal(session: &Session, store: &Store) -> Result<()> {
     }
     let (running, _lock) = RunningServers::find(&session.config)?;
     let sealed = sealed::seal_all(store, &seal, running, Clock::System.now()).await?;
-    let NewlySealed { domains, signing_keys } = sealed;
+    let SealedCounts { domains, signing_keys } = sealed;
     session.print(&sealed, || {
         format!("encrypted the secrets of {domains} domains, and {signing_keys} keys that sign ID tokens")
     })

@@ -9,7 +9,7 @@ use signpost_login::domains::{
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::Store;
 use url::Url;
 
@@ -32,16 +32,16 @@ pub(in crate::cli) struct SetDomain {
     /// Handler that answers wallets: direct (your server) or hosted (Signpost)
     #[arg(long, value_enum)]
     handler: Option<HandlerArg>,
-    /// How people log in: scan, browser, lightning, passkey, with commas between them
+    /// Login methods, separated by commas: scan, browser, lightning, passkey
     #[arg(long, value_name = "LIST")]
     methods: Option<LoginMethods>,
-    /// Whether newcomers may register: open, or closed (only where the site asks for it)
+    /// Registration of new users: open, or closed (only if the site requests it)
     #[arg(long, value_name = "RULE", value_parser = ["open", "closed"])]
     registration: Option<String>,
-    /// Name that people read beside the domain, up to 60 characters
+    /// Display name, shown with the domain, up to 60 characters
     #[arg(long, value_name = "NAME", conflicts_with = "no_display_name")]
     display_name: Option<String>,
-    /// Remove that name
+    /// Remove the display name
     #[arg(long)]
     no_display_name: bool,
 }
@@ -49,8 +49,9 @@ pub(in crate::cli) struct SetDomain {
 impl SetDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let domain = self.which.find_registered(store).await?;
-        let reach = session.config.login.reach(domain.account.environment, session.config.serves_only_its_machine());
-        let change = self.change(reach)?;
+        let egress =
+            session.config.login.egress_policy(domain.account.environment, session.config.serves_only_its_machine());
+        let change = self.change(egress)?;
         if !change.is_applied_to(&domain) {
             let now = Clock::System.now();
             match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, now).await {
@@ -66,12 +67,12 @@ impl SetDomain {
     }
 
     /// Returns the given settings, checked like `PATCH /domains/{id}`.
-    fn change(self, reach: Reach) -> Result<DomainPatch> {
+    fn change(self, egress: EgressPolicy) -> Result<DomainPatch> {
         let display_name = self.display_name.map(|text| DisplayName::parse(&text)).transpose();
         let display_name = display_name.map_err(|reason| Usage(format!("--display-name: {reason}")))?;
-        let event_url = parse_url("--event-url", self.event_url.as_deref(), reach);
+        let event_url = parse_url("--event-url", self.event_url.as_deref(), egress);
         let change = DomainPatch {
-            webhook_url: parse_url("--webhook-url", self.webhook_url.as_deref(), reach)?,
+            webhook_url: parse_url("--webhook-url", self.webhook_url.as_deref(), egress)?,
             event_url: event_url?.map(Some).or(self.no_event_url.then_some(None)),
             handler: self.handler.map(HandlerKind::from),
             methods: self.methods,
@@ -85,7 +86,7 @@ impl SetDomain {
     }
 }
 
-fn parse_url(flag: &str, text: Option<&str>, reach: Reach) -> Result<Option<Url>> {
+fn parse_url(flag: &str, text: Option<&str>, egress: EgressPolicy) -> Result<Option<Url>> {
     let Some(text) = text else { return Ok(None) };
-    Ok(Some(parse_webhook_url(text, reach).map_err(|reason| Usage(format!("{flag}: {reason}")))?))
+    Ok(Some(parse_webhook_url(text, egress).map_err(|reason| Usage(format!("{flag}: {reason}")))?))
 }

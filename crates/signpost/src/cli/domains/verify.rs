@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_login::domains::{self, Domain, ProofCheck, Prover};
+use signpost_login::domains::{self, Domain, DomainVerifier, ProofCheck};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -22,9 +22,10 @@ pub(in crate::cli) struct VerifyDomain {
 impl VerifyDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let domain = self.which.find_registered(store).await?;
-        let reach = session.config.login.reach(domain.account.environment, session.config.serves_only_its_machine());
-        let prover = Prover::new(name_server(&session.config));
-        match prover.find_proof(&domain.name, &domain.verification_token, reach).await {
+        let egress =
+            session.config.login.egress_policy(domain.account.environment, session.config.serves_only_its_machine());
+        let domain_verifier = DomainVerifier::new(name_server(&session.config));
+        match domain_verifier.find_proof(&domain.name, &domain.verification_token, egress).await {
             Ok(check) => {
                 let verified_at = set_verified(store, &domain).await?;
                 let result = format!("{} is verified since {verified_at}", domain.name);

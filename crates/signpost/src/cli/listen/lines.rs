@@ -23,7 +23,7 @@ pub(super) struct ListenLines {
 
 /// The output was closed.
 #[derive(Debug, thiserror::Error)]
-#[error("nobody reads what is printed")]
+#[error("the output is closed")]
 pub(super) struct NoReader;
 
 impl ListenLines {
@@ -65,9 +65,9 @@ impl ListenLines {
                 "type": "answer", "at": now.to_string(), "id": id, "status": status, "ms": millis
             }));
         }
-        let said =
-            if reply.is_success() || reply.said.is_empty() { String::new() } else { format!("  {}", reply.said) };
-        print_text(&format!("{}  <--  {status}  {millis} ms{said}", clock(now)))
+        let excerpt =
+            if reply.is_success() || reply.excerpt.is_empty() { String::new() } else { format!("  {}", reply.excerpt) };
+        print_text(&format!("{}  <--  {status}  {millis} ms{excerpt}", clock(now)))
     }
 
     pub(super) fn no_answer(&self, now: Timestamp, id: &str, reason: &str) -> Result<()> {

@@ -12,7 +12,7 @@ use signpost_login::events::deliveries::list_after;
 use signpost_login::events::{DeliveryRow, DeliveryScope, deliveries, signatures};
 use signpost_login::ids::EventId;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::Store;
 use tokio::time::sleep;
 use url::Url;
@@ -37,7 +37,7 @@ const MAX_NAMED: usize = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Listen {
-    /// URL of your receiver; plain http on this machine alone
+    /// URL of your receiver; plain http only on this machine
     #[arg(long, value_name = "URL", value_parser = parse_target)]
     forward_to: Url,
     /// Only events of this domain, by its ID or name [default: all domains of the sandbox]
@@ -79,7 +79,7 @@ impl Listen {
             (DeliveryScope { domain: None, environment: Some(environment), account }, domains)
         };
         let lines = ListenLines { json: session.json };
-        let target = EventTarget::new(forward_to, Reach::Loopback);
+        let target = EventTarget::new(forward_to, EgressPolicy::Loopback);
         let cursor = OutboxCursor::default();
         let mut forwarder = Forwarder { session, store, target, lines, scope, cursor, finding: None };
         forwarder.begin().await?;

@@ -13,7 +13,7 @@ use crate::install::bundle::write_bundle;
 
 #[derive(Debug, Args)]
 pub(super) struct Bundle {
-    /// New file, with a name that ends in .mcpb
+    /// New file, with the extension .mcpb
     file: PathBuf,
 }
 

@@ -20,19 +20,19 @@ use crate::install::{
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
-    /// Clients [default: those on this machine, after a question]
+    /// Clients [default: the clients on this machine, after a confirmation]
     #[arg(value_name = "CLIENT", value_parser = client_parser())]
     clients: Vec<McpClient>,
-    /// Address of a server that clients call instead, such as `https://atm.example.com/mcp`
+    /// URL of a server that clients call instead, such as `https://atm.example.com/mcp`
     #[arg(long, value_name = "URL", conflicts_with = "uninstall")]
     url: Option<String>,
-    /// Print what to add by hand, and change nothing
+    /// Print the entry to add manually, and change nothing
     #[arg(long, conflicts_with_all = ["uninstall", "dry_run"])]
     print: bool,
-    /// Say what would be changed, and change nothing
+    /// Dry run: print the changes without making them
     #[arg(long)]
     dry_run: bool,
-    /// Take the entry out
+    /// Remove the entry
     #[arg(long)]
     uninstall: bool,
 }
@@ -89,7 +89,7 @@ impl Install {
         if !std::io::stdin().is_terminal() {
             let option = if self.uninstall { "--uninstall " } else { "" };
             let reason = format!(
-                "found {listed}; standard input is not a terminal: name those that you mean, as in 'signpost mcp install \
+                "found {listed}; standard input is not a terminal: name the clients, as in 'signpost mcp install \
                  {option}{}'",
                 names(&found, " ")
             );
@@ -133,7 +133,7 @@ impl Install {
 
 /// Finds the user's folders by the environment.
 fn installer() -> Result<Installer> {
-    #[expect(clippy::disallowed_methods, reason = "the edge: the folders are computed from what is read here")]
+    #[expect(clippy::disallowed_methods, reason = "the edge: the environment determines the folders")]
     let mut variables: HashMap<_, _> = std::env::vars_os().collect();
     let system = OperatingSystem::here();
     let folders = UserFolders::of(system, |name| variables.get(OsStr::new(name)).cloned())?;
@@ -151,7 +151,7 @@ fn program_entry(
     flag.set(&mut raw);
     let config = Config::new(&raw)?;
     if matches!(raw.origin("database_url"), Some(Origin::Flag | Origin::Variable)) {
-        let reason = "a database's URL may have a password, which no client's file shall have: write database_url into a \
+        let reason = "a database's URL may have a password, which must not be in client files: write database_url into a \
                       configuration file and name that with --config";
         return Err(Usage(reason.to_owned()).into());
     }
@@ -255,10 +255,10 @@ mod tests {
         ] {
             assert_eq!(parse_choice(answer, &found).unwrap(), expected, "{answer}");
         }
-        for (answer, told) in
+        for (answer, phrase) in
             [("n", "nothing was changed"), ("codex", "'codex' is none of claude, cursor, zed"), ("emacs", "'emacs'")]
         {
-            assert!(parse_choice(answer, &found).unwrap_err().to_string().contains(told), "{answer}");
+            assert!(parse_choice(answer, &found).unwrap_err().to_string().contains(phrase), "{answer}");
         }
     }
 

@@ -31,24 +31,28 @@ pub(super) struct McpCommand {
 enum McpAction {
     /// Add the locator to the assistants on this machine
     ///
-    /// Clients are claude (Claude Code), codex, gemini, claude-desktop, cursor, vscode, windsurf and zed. Without CLIENT
-    /// it finds those that are here, and asks which.
+    /// Clients are claude (Claude Code), codex, gemini, claude-desktop, cursor, vscode, windsurf
+    /// and zed. Without CLIENT the command finds the installed clients, and asks for a selection.
     ///
-    /// The client's own command adds the entry where that is on PATH (claude, codex, gemini, code); else the file of the
-    /// client is changed in place: one entry, named signpost, and nothing around it. What was there stays beside it as
-    /// a file ending in .bak. The entry starts this program with `mcp --data-dir` and whole paths; with --url the
-    /// client calls that address instead. No key and no password is written. Run again, it changes nothing.
+    /// If the client's own command is on PATH (claude, codex, gemini, code), it adds the entry.
+    /// Otherwise the configuration file of the client is edited in place: only the entry named
+    /// signpost changes. The previous file is saved with the extension .bak. The entry runs this
+    /// program with `mcp --data-dir` and absolute paths; with --url the client calls that address
+    /// instead. The entry contains no key and no password. The command is idempotent.
     ///
-    /// --uninstall takes the entry out; where nobody else changed the file since, every byte is as before.
+    /// --uninstall removes the entry; if the file was not changed otherwise, it has its original
+    /// content again.
     ///
-    /// With --json, an array with a member for each client: `{client, file, changed, action, command}`, or
-    /// `{client, error}`; `action` is added, replaced, removed or none; `command` is there where the client's own did it.
-    /// With --print: `{client, file, text, command}`. Exit code 1 if a client could not be changed.
+    /// With --json, an array with a member for each client: `{client, file, changed, action,
+    /// command}`, or `{client, error}`; `action` is added, replaced, removed or none; `command` is
+    /// present if the client's own command made the change. With --print: `{client, file, text,
+    /// command}`. Exit code 1 if a client could not be changed.
     Install(install::Install),
-    /// Write a bundle that desktop clients install by a click
+    /// Write a bundle for one-click installation in desktop clients
     ///
-    /// The file (.mcpb) contains this program, a manifest and an icon, for the system that it is written on. The client
-    /// asks for the data folder. The file must not exist yet. With --json: `{file, bytes, sha256}`.
+    /// The file (.mcpb) contains this program, a manifest and an icon, for this operating system.
+    /// The client asks for the data folder. The file must not exist yet. With --json: `{file,
+    /// bytes, sha256}`.
     Bundle(bundle::Bundle),
 }
 
@@ -88,6 +92,6 @@ async fn serve(session: &Session) -> Result<()> {
 fn this_program() -> Result<PathBuf> {
     let path = std::env::current_exe().context("cannot tell where this program is")?;
     // False if the program was replaced while it was running.
-    ensure!(path.is_file(), "this program is no longer where it was started from: start it anew");
+    ensure!(path.is_file(), "this program was moved since its start: restart it");
     Ok(path)
 }

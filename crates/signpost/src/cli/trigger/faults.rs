@@ -24,19 +24,19 @@ pub(super) enum EventFault {
     ChangedBody,
     /// Signed ten minutes ago
     Stale,
-    /// Of a kind that no receiver knows
+    /// Of an unknown kind
     UnknownKind,
-    /// With members that no receiver knows
+    /// With unknown members
     UnknownMember,
     /// Sent twice
     Repeat,
-    /// Spelled so that a body that was parsed and written again differs
+    /// Formatted so that the body changes if it is parsed and serialized
     ParsedBody,
-    /// Cut off in the body, then sent whole; over plain http alone
+    /// Cut off in the body, then sent completely; only over plain http
     Cut,
     /// Signed with two secrets, as between --rotate and --activate
     Rotation,
-    /// Each of these, one after the other
+    /// All faults, one after the other
     All,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum ExpectedReply {
     Success,
     /// 401.
     Unauthorised,
-    /// Nothing: the connection is closed first.
+    /// No response: the connection is closed first.
     Nothing,
 }
 
@@ -79,7 +79,7 @@ impl EventFault {
     ) -> Vec<PlannedPost> {
         let event = self.change_body(event);
         let mut post = PlannedPost::new(&event, secrets);
-        if self.must_be_refused() {
+        if self.must_be_rejected() {
             post.expected = ExpectedReply::Unauthorised;
         }
         match self {
@@ -103,7 +103,7 @@ impl EventFault {
     }
 
     /// Returns true if a correct receiver rejects an event with this fault.
-    fn must_be_refused(self) -> bool {
+    fn must_be_rejected(self) -> bool {
         matches!(self, Self::BadSignature | Self::OtherSecret | Self::NoSignature | Self::ChangedBody | Self::Stale)
     }
 

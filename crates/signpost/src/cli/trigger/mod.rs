@@ -10,7 +10,7 @@ use signpost_auth::{DomainName, WebhookSecret};
 use signpost_login::domains::{HandlerKind, SigningSecrets};
 use signpost_platform::accounts::Environment;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::Reach;
+use signpost_platform::outbound::EgressPolicy;
 use signpost_store::random;
 use url::Url;
 
@@ -24,19 +24,20 @@ use crate::receiver::{EventTarget, TargetReply, parse_target};
 
 #[derive(Debug, Args)]
 pub(super) struct Trigger {
-    /// What the event says
+    /// Kind of the event
     #[arg(value_enum)]
     kind: SampleKind,
-    /// Make this fault, and expect what a good receiver answers
+    /// Introduce this fault, and expect the response of a correct receiver
     #[arg(long, value_enum)]
     fault: Option<EventFault>,
-    /// URL of the receiver; plain http on this machine alone [default: the domain's event URL]
+    /// URL of the receiver; plain http only on this machine [default: the domain's event URL]
     #[arg(long, value_name = "URL", value_parser = parse_target)]
     forward_to: Option<Url>,
-    /// Domain ID or name, as shown by 'domains list' [default: the only one of the sandbox]
+    /// Domain ID or name, as shown by 'domains list' [default: the only sandbox domain]
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
-    /// Sign with this secret, without any database; --domain is then a name alone [default: the domain's secret]
+    /// Sign with this secret, without a database; --domain must then be a name [default: the
+    /// domain's secret]
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse, requires = "forward_to")]
     secret: Option<WebhookSecret>,
     #[command(flatten)]
@@ -109,7 +110,7 @@ impl Trigger {
             let name = domain.as_deref().unwrap_or("localhost");
             let name = DomainName::parse(name).map_err(|error| Usage(format!("--domain: {error}")))?;
             let secrets = SigningSecrets { current: secret, next: None };
-            let target = EventTarget::new(url, Reach::Loopback);
+            let target = EventTarget::new(url, EgressPolicy::Loopback);
             return Ok(Stage { name, handler: HandlerKind::default(), secrets, others: Vec::new(), target });
         }
         let store = session.store()?;
@@ -117,15 +118,15 @@ impl Trigger {
         let SigningDomain { domain, secrets } = choice.only(session, &store).await?;
         let environment = domain.account.environment;
         let target = match forward_to {
-            Some(url) => EventTarget::new(url, Reach::Loopback),
+            Some(url) => EventTarget::new(url, EgressPolicy::Loopback),
             // A live site must not act on a login that did not happen.
             None if environment == Environment::Live && kind != SampleKind::Test => {
                 let reason = "a live receiver takes a sample for a login: add --forward-to, or trigger a test";
                 return Err(Usage(reason.to_owned()).into());
             }
             None => {
-                let reach = session.config.login.reach(environment, session.config.serves_only_its_machine());
-                EventTarget::new(domain.event_url.clone().unwrap_or_else(|| domain.webhook_url.clone()), reach)
+                let egress = session.config.login.egress_policy(environment, session.config.serves_only_its_machine());
+                EventTarget::new(domain.event_url.clone().unwrap_or_else(|| domain.webhook_url.clone()), egress)
             }
         };
         let others = other_secrets(session, &store, Some(&domain.id)).await;
@@ -193,8 +194,8 @@ impl MadePost {
         let got = match &self.reply {
             Ok(Some(reply)) if self.is_as_expected() => format!("{}  {} ms  as expected", reply.status, reply.millis()),
             Ok(Some(reply)) => {
-                let said = if reply.said.is_empty() { String::new() } else { format!("  {}", reply.said) };
-                format!("{}  {} ms  expected {expected}{said}", reply.status, reply.millis())
+                let excerpt = if reply.excerpt.is_empty() { String::new() } else { format!("  {}", reply.excerpt) };
+                format!("{}  {} ms  expected {expected}{excerpt}", reply.status, reply.millis())
             }
             Ok(None) => "cut off".to_owned(),
             Err(error) => format!("failed: {error:#}"),

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
 use serde_json::json;
 use signpost_login::api::users::UserView;
-use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
+use signpost_login::flows::account_sessions::{AccountSessionPurpose, create_key_link};
 use signpost_login::flows::removal::remove_credential;
 use signpost_login::users::credential_sql::{AddCredentialError, add_credential, rename_credential};
 use signpost_login::users::{Credential, CredentialKey, CredentialKind, CredentialName, NewCredential};
@@ -25,7 +25,8 @@ pub(in crate::cli) enum Credentials {
     },
     /// Add a wallet's public key to a user
     ///
-    /// Prints the ID of the credential. A passkey can be added by its owner alone: see 'users credentials link'.
+    /// Prints the ID of the credential. Only its owner can add a passkey: see 'users credentials
+    /// link'.
     Add {
         #[command(flatten)]
         who: UserSelector,
@@ -46,20 +47,21 @@ pub(in crate::cli) enum Credentials {
     },
     /// Remove a credential, for example of a lost wallet
     ///
-    /// Whoever is signed in at the login host with it is signed out, and open pages that add a key to the account are
-    /// cancelled, also those of 'users credentials link'. The last credential of a user stays.
+    /// Signs out its sessions at the login host, and cancels open pages and links for adding a key
+    /// to the account, including 'users credentials link'. The last credential of a user cannot be
+    /// removed.
     Remove {
         #[command(flatten)]
         who: UserSelector,
         /// Credential ID, cred_…
         credential: String,
     },
-    /// Create a link that lets a user add a key without having one
+    /// Create a recovery link, with which a user adds a key without an existing key
     ///
-    /// Make sure who asks for it: whoever opens the link first adds a key of their own to the account, and logs in with
-    /// it from then on. It has to be opened within 15 minutes, and works in one browser. The part after the # is a secret
-    /// that browsers send to no server: a program that only previews the link does not open it. With --json: `{page_url,
-    /// expires_at}`.
+    /// Verify the user's identity first: the first visitor adds their own key to the account, and
+    /// can log in with it. The link must be opened within 15 minutes, and works in one browser. The
+    /// part after the # is a secret that browsers do not send to servers, so that link previews do
+    /// not use the link. With --json: `{page_url, expires_at}`.
     Link {
         #[command(flatten)]
         who: UserSelector,
@@ -135,7 +137,7 @@ async fn add(session: &Session, store: &Store, who: UserSelector, key: &str, nam
     match add_credential(store, credential, &Actor::Operator, now).await {
         Ok(()) => session.print(&json!({ "id": id }), || format!("added {id}")),
         Err(AddCredentialError::NoUser) => bail!("{} was deleted just now", found.user.id),
-        Err(AddCredentialError::Exists) => bail!("somebody at {} has this key already", found.domain.name),
+        Err(AddCredentialError::Exists) => bail!("another user of {} already has this key", found.domain.name),
         Err(error) => Err(error.into()),
     }
 }
@@ -149,8 +151,8 @@ async fn link(session: &Session, store: &Store, found: FoundUser) -> Result<()> 
     let address = public_address::find(store).await?;
     let address = address.context("no server has run on this database yet, so it has no address for links")?;
     let FoundUser { domain, user, .. } = found;
-    let errand = AccountErrand::AddKey(user.id.clone());
-    let link = open_by_hand(store, &domain, errand, &address, Clock::System.now()).await?;
+    let purpose = AccountSessionPurpose::AddKey(user.id.clone());
+    let link = create_key_link(store, &domain, purpose, &address, Clock::System.now()).await?;
     let note = format!(
         "Whoever opens this link first adds a key to the account of {} ({}) at {}.\nIt has to be opened before {}.",
         user.petname.as_str(),

@@ -24,7 +24,7 @@ const PAGE_LEN: u32 = 500;
 pub(super) enum Users {
     /// List the users of a domain
     ///
-    /// With --json: `{users}`, each as in `GET /domains/{id}/users`.
+    /// With --json: `{users}`, with the documents of `GET /domains/{id}/users`.
     List {
         #[command(flatten)]
         of: DomainFlag,
@@ -34,21 +34,21 @@ pub(super) enum Users {
     },
     /// Show a user with their credentials
     ///
-    /// With --json the document of `GET /domains/{id}/users/{user}`.
+    /// With --json: the document of `GET /domains/{id}/users/{user}`.
     Show {
         #[command(flatten)]
         who: UserSelector,
     },
-    /// Set the name and the groups of a user; what is not given stays
+    /// Set the name and the groups of a user; omitted settings do not change
     ///
-    /// Follows the rules of `PATCH /domains/{id}/users/{user}`. With --json the document of that call.
+    /// Has the rules of `PATCH /domains/{id}/users/{user}`. With --json: the document of that call.
     Set(set::SetUser),
     /// Remove a user with all credentials
     ///
-    /// Says first what is lost, and asks. The same key registers anew as another user, with another petname. With --json:
-    /// `{removed, petname, credentials}`.
+    /// Shows the consequences and asks for confirmation. If the key registers again, it gets a new
+    /// user with another petname. With --json: `{removed, petname, credentials}`.
     Remove(remove::RemoveUser),
-    /// Manage the keys of a user: the way back in for who lost them all
+    /// Manage the credentials of a user, for example after the loss of all keys
     #[command(subcommand)]
     Credentials(credentials::Credentials),
 }
@@ -66,7 +66,7 @@ pub(super) struct DomainFlag {
 /// The arguments that select a user of a domain.
 #[derive(Debug, Args)]
 pub(super) struct UserSelector {
-    /// User ID, usr_…, or one of the user's keys in hex
+    /// User ID (usr_…), or a public key of the user in hex
     user: String,
     #[command(flatten)]
     of: DomainFlag,

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use signpost_login::users::{UserGroups, UserName, UserPatch, sql};
+use signpost_login::users::{UserDisplayName, UserGroups, UserPatch, sql};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -21,7 +21,7 @@ pub(in crate::cli) struct SetUser {
     /// Remove the name
     #[arg(long)]
     no_name: bool,
-    /// Groups, with commas between them; they replace those that the user has
+    /// Groups, separated by commas; they replace the existing groups
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "no_groups")]
     groups: Option<Vec<String>>,
     /// Remove all groups
@@ -32,7 +32,7 @@ pub(in crate::cli) struct SetUser {
 impl SetUser {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let Self { who, name, no_name, groups, no_groups } = self;
-        let name = name.map(|text| UserName::parse(&text)).transpose();
+        let name = name.map(|text| UserDisplayName::parse(&text)).transpose();
         let name = name.map_err(|reason| invalid_flag("--name", &reason))?;
         let groups = groups.map(|words| words.into_iter().map(|word| word.trim().to_owned()).collect::<Vec<_>>());
         let groups = groups.map(UserGroups::try_from).transpose();

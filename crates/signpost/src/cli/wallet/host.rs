@@ -9,8 +9,8 @@ use anyhow::{Result, bail};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use signpost_auth::{QrData, authority, is_this_machine};
-use signpost_platform::outbound::{Outbound, Reach, Request};
+use signpost_auth::{QrData, authority, is_loopback_url};
+use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use url::Url;
 
 use signpost_login::domains::WellKnown;
@@ -25,15 +25,16 @@ const MAX_SHOWN: usize = 80;
 /// The reason why a host may receive the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostTrust {
-    /// It is the domain.
+    /// The host is the domain.
     Domain,
-    /// It is this machine, and the domain is `localhost`.
+    /// The host is this machine, and the domain is `localhost`.
     ThisMachine,
-    /// It is a subdomain that the domain does not list. It receives the answer, and no request before that.
+    /// The host is a subdomain that the domain does not list. It receives the answer, and no
+    /// request before that.
     Subdomain,
-    /// The domain lists it.
+    /// The domain lists the host.
     Listed,
-    /// `--allow-host` names it.
+    /// `--allow-host` names the host.
     Allowed,
 }
 
@@ -47,8 +48,8 @@ pub(super) async fn check(outbound: &Outbound, code: &QrData, allowed: Option<&s
     }
     let domain = &code.challenge().domain;
     let host = authority(code.webhook());
-    let file = WellKnown::fetch(outbound, domain, Reach::Public, REQUEST_TIMEOUT).await;
-    if file.as_ref().is_ok_and(|file| file.vouches_for(&host)) {
+    let file = WellKnown::fetch(outbound, domain, EgressPolicy::Public, REQUEST_TIMEOUT).await;
+    if file.as_ref().is_ok_and(|file| file.allows_login_host(&host)) {
         return Ok(HostTrust::Listed);
     }
     if domain.covers(code.webhook().host_str().unwrap_or_default()) {
@@ -67,7 +68,7 @@ fn check_offline(code: &QrData, allowed: Option<&str>) -> Result<Option<HostTrus
     let domain = &code.challenge().domain;
     let webhook = code.webhook();
     let host = authority(webhook);
-    let is_local = is_this_machine(webhook);
+    let is_local = is_loopback_url(webhook);
     if allowed.is_some_and(|allowed| allows(allowed, webhook)) {
         return Ok(Some(HostTrust::Allowed));
     }
@@ -103,10 +104,10 @@ fn allows(allowed: &str, webhook: &Url) -> bool {
 /// Requests a description of the requester of the login from the host, so that the user can recognize a foreign
 /// browser. `None` if the host does not answer or is not trusted.
 pub(super) async fn describe_requester(outbound: &Outbound, code: &QrData, trust: HostTrust) -> Option<String> {
-    let reach = match trust {
-        HostTrust::Domain | HostTrust::Listed => Reach::Public,
-        HostTrust::ThisMachine => Reach::Loopback,
-        HostTrust::Allowed => Reach::Everything,
+    let egress = match trust {
+        HostTrust::Domain | HostTrust::Listed => EgressPolicy::Public,
+        HostTrust::ThisMachine => EgressPolicy::Loopback,
+        HostTrust::Allowed => EgressPolicy::Everything,
         HostTrust::Subdomain => return None,
     };
     let mut url = code.webhook().clone();
@@ -116,10 +117,10 @@ pub(super) async fn describe_requester(outbound: &Outbound, code: &QrData, trust
         url: &url,
         headers: HeaderMap::new(),
         body: None,
-        within: REQUEST_TIMEOUT,
-        keep: MAX_CONTEXT_BYTES,
+        timeout: REQUEST_TIMEOUT,
+        max_body: MAX_CONTEXT_BYTES,
     };
-    let answer = outbound.send(reach, request).await.ok()?;
+    let answer = outbound.send(egress, request).await.ok()?;
     if answer.status != 200 {
         return None;
     }
@@ -213,8 +214,8 @@ mod tests {
     #[test]
     fn host_description_is_quoted_on_one_line() {
         let agent = format!("\u{202e}-\u{1b}[31mFire\nfox\u{200b}\u{e0041}{}", "x".repeat(100));
-        let told = json!({ "requester": { "ip": "203.0.113.9", "country": "", "user_agent": agent } });
-        let shown = quote_requester("login.example.com", &told).unwrap();
+        let response = json!({ "requester": { "ip": "203.0.113.9", "country": "", "user_agent": agent } });
+        let shown = quote_requester("login.example.com", &response).unwrap();
         let (before, browser) = shown.rsplit_once("browser ").unwrap();
         assert_eq!(before, "login.example.com reports that the login was requested by: address \"203.0.113.9\", ");
         assert_eq!(browser.trim_matches('"'), format!("- [31mFire fox{}", "x".repeat(80 - 14)));

@@ -6,14 +6,14 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::json;
 use signpost_auth::{AuthUrl, LnurlReply};
-use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request};
 
 use super::{MAX_REPLY_BYTES, REQUEST_TIMEOUT, check_can_ask, confirm_signing, open};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Link {
-    /// LNURL of the code, or the link, in quotes
+    /// LNURL of the QR code, or the link, in quotes
     lnurl: String,
     /// Do not ask for confirmation
     #[arg(long)]
@@ -58,16 +58,16 @@ fn question(link: &AuthUrl) -> String {
 async fn send(link: &AuthUrl, url: &url::Url) -> Result<LnurlReply> {
     // The wallet acts for the user at the terminal. Plain http must not leave this machine, regardless of name
     // resolution.
-    let reach = if url.scheme() == "http" { Reach::Loopback } else { Reach::Everything };
+    let egress = if url.scheme() == "http" { EgressPolicy::Loopback } else { EgressPolicy::Everything };
     let request = Request {
         method: Method::GET,
         url,
         headers: HeaderMap::new(),
         body: None,
-        within: REQUEST_TIMEOUT,
-        keep: MAX_REPLY_BYTES,
+        timeout: REQUEST_TIMEOUT,
+        max_body: MAX_REPLY_BYTES,
     };
-    let answer = Outbound::new(&Names::System).send(reach, request).await;
+    let answer = Outbound::new(&NameResolver::System).send(egress, request).await;
     let answer = answer.with_context(|| format!("cannot ask {}", link.host()))?;
     LnurlReply::parse(&answer.body).with_context(|| format!("{} replied {}", link.host(), answer.status))
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use signpost_auth::{Challenge, DeviceInfo, Mode, QrData, Signing, Wallet as Key};
 use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Names, Outbound, Reach, Request};
+use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request};
 use signpost_store::random;
 
 use super::{Session, Usage, ask, ask_yes_or_no};
@@ -34,32 +34,33 @@ const MAX_AGE: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum WalletCommand {
-    /// Create a wallet; its key stays in the data folder
+    /// Create a wallet; its key is stored in the data folder
     New,
     /// Show the wallet's public key
     Show,
     /// Answer a QR code: show its domain and host, ask, sign and post
     ///
-    /// The host must be the domain, below it, or listed by it (`login-host=` in its /.well-known/svc-verify); for
-    /// localhost it must be a loopback address. Any other host, and plain http to another machine, is refused unless
-    /// --allow-host names it.
+    /// The host must be the domain, a subdomain, or listed by the domain (`login-host=` in its
+    /// /.well-known/svc-verify); for localhost it must be a loopback address. Any other host, and
+    /// plain http to another machine, is rejected unless --allow-host permits it.
     ///
-    /// Before you confirm, it asks nobody except the domain, for that file, and, for the requester of the login, a host
-    /// that is the domain, listed by it, or allowed. What a host reports is shown as its own words, 80 characters a
-    /// field.
+    /// Before the confirmation, the command sends at most two requests: to the domain, for that
+    /// file, and to the host, for a description of the requester, if the host is the domain, listed
+    /// by it, or allowed. The description is shown in quotes, with up to 80 characters per field.
     ///
-    /// A code that needs a number asks for it; with --yes it needs --confirm-code. A code whose times are more than 24
-    /// hours from now is refused.
+    /// If the code requires a confirmation number, the command asks for it; --yes requires
+    /// --confirm-code. A code with times more than 24 hours from now is rejected.
     Scan(Scan),
-    /// Log in as a Lightning wallet does (LNURL-auth): show the host, ask, sign and send
+    /// Log in like a Lightning wallet (LNURL-auth): show the host, ask, sign and send
     ///
-    /// It reads what Lightning wallets read: LNURL1… of a code, a lightning: or keyauth:// link, or the https URL inside.
-    /// Plain http is for localhost alone.
+    /// Accepts the input of Lightning wallets: LNURL1… of a QR code, a lightning: or keyauth://
+    /// link, or the https URL inside. Plain http is only accepted for localhost.
     ///
-    /// Its key is derived from the wallet's for this host (LUD-05): each host sees another key, and the one of
-    /// 'wallet show' is never sent.
+    /// The linking key is derived from the wallet's key and the host (LUD-05): each host sees
+    /// another key, and the key of 'wallet show' is never sent.
     ///
-    /// A Lightning wallet knows neither domain nor number. The page with the code must be at the host that is shown.
+    /// A Lightning wallet shows neither the domain nor a confirmation number. The page with the
+    /// code must be at the displayed host.
     Lnurl(lnurl::Link),
     /// Sign a text
     Sign {
@@ -75,7 +76,7 @@ pub(super) struct Scan {
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Number that the page shows beside the code, if any
+    /// Confirmation number on the page, if any
     #[arg(long, value_name = "NUMBER")]
     confirm_code: Option<String>,
     /// Post to this host, or HOST:PORT, even if the domain does not list it [without HOST: to any host in the code]
@@ -129,7 +130,7 @@ fn new(session: &Session) -> Result<()> {
 
 /// Describes a new wallet for people.
 fn describe_new(public_key: &str, file: &str) -> String {
-    format!("public key  {public_key}\nsecret key  in {file}, for nobody but you")
+    format!("public key  {public_key}\nsecret key  in {file}, readable only by you")
 }
 
 fn open(session: &Session) -> Result<Key> {
@@ -154,12 +155,12 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     check_times(&qr, now)?;
     check_can_ask(yes)?;
     let mut number = confirm_code.as_deref().map(parse_number).transpose()?.map(str::to_owned);
-    let is_number_missing = qr.signing() == (Signing::Through { number: true }) && number.is_none();
+    let is_number_missing = qr.signing() == (Signing::HostBound { number: true }) && number.is_none();
     if yes && is_number_missing {
-        let reason = "this code needs the number that the page shows beside it; add --confirm-code NUMBER";
+        let reason = "this code requires the number on the page; add --confirm-code NUMBER";
         return Err(Usage(reason.to_owned()).into());
     }
-    let outbound = Outbound::new(&Names::System);
+    let outbound = Outbound::new(&NameResolver::System);
     let trust = host::check(&outbound, &qr, allow_host.as_deref()).await?;
     if !session.json {
         eprintln!("{}", question(&qr));
@@ -214,7 +215,7 @@ fn remedy(qr: &QrData, status: u16, body: &Value) -> Option<String> {
              scan that one too"
         )),
         Some("registration_closed") => Some(format!(
-            "this wallet's key is not registered at {domain}, where nobody can register now; log in with a key that is"
+            "this wallet's key is not registered at {domain}, which does not allow registration now; use another key"
         )),
         Some(_) => None,
         None => Some(format!(
@@ -266,11 +267,11 @@ async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, V
         url: qr.webhook(),
         headers,
         body: Some(Bytes::from(body)),
-        within: REQUEST_TIMEOUT,
-        keep: MAX_REPLY_BYTES,
+        timeout: REQUEST_TIMEOUT,
+        max_body: MAX_REPLY_BYTES,
     };
     // The user at the terminal confirmed the host, so the wallet may reach every address.
-    let answer = outbound.send(Reach::Everything, request).await;
+    let answer = outbound.send(EgressPolicy::Everything, request).await;
     let answer = answer.with_context(|| format!("cannot post to {}", host(qr)))?;
     let text = String::from_utf8_lossy(&answer.body).into_owned();
     Ok((answer.status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
@@ -309,16 +310,16 @@ mod tests {
             let code = format!("svc://auth?v=1&webhook=https://shop.example/&challenge={challenge}&exp=1700000300");
             QrData::parse(&code).unwrap()
         };
-        let said =
+        let message =
             |mode, status, reason: Value| remedy(&code(mode), status, &json!({ "details": { "reason": reason } }));
         for (reason, step) in [
             (json!("account_needed"), "scan that one too"),
-            (json!("registration_closed"), "with a key that is"),
+            (json!("registration_closed"), "use another key"),
             (Value::Null, "for registering first"),
         ] {
-            let said = said("login", 404, reason).unwrap();
-            assert!(said.starts_with("this wallet's key is not registered at shop.example"), "{said}");
-            assert!(said.contains(step), "{said}");
+            let message = message("login", 404, reason).unwrap();
+            assert!(message.starts_with("this wallet's key is not registered at shop.example"), "{message}");
+            assert!(message.contains(step), "{message}");
         }
         assert!(remedy(&code("login"), 404, &json!("not here")).is_some());
         for (mode, status, reason) in [
@@ -327,14 +328,14 @@ mod tests {
             ("register", 404, Value::Null),
             ("link", 404, json!("account_needed")),
         ] {
-            assert_eq!(said(mode, status, reason), None, "{mode} {status}");
+            assert_eq!(message(mode, status, reason), None, "{mode} {status}");
         }
     }
 
     #[test]
     fn new_wallet_labels_its_key() {
-        let told = describe_new("02ab", "signpost-data/wallet.key");
-        assert_eq!(told, "public key  02ab\nsecret key  in signpost-data/wallet.key, for nobody but you");
+        let response = describe_new("02ab", "signpost-data/wallet.key");
+        assert_eq!(response, "public key  02ab\nsecret key  in signpost-data/wallet.key, readable only by you");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A site in one file that can break any single rule.
+//! A single-file site that can break any rule.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -20,29 +20,29 @@ use tokio::net::TcpListener;
 use crate::harness::text;
 
 /// Breaks no rule, and delegates signature checks to the service.
-pub(super) const ASKS_THE_SERVICE: &str = "none, and the service checks signatures";
+pub(super) const DELEGATES_VERIFICATION: &str = "none, and the service checks signatures";
 const KEY: &str = "svc_test_of-a-site";
 
-/// A site in one file, implemented from the specification, except for the broken rule.
+/// A single-file site, implemented from the specification, except for the broken rule.
 #[derive(Clone)]
 pub(super) struct Site {
     broken: &'static str,
     origin: String,
     api: String,
     secret: WebhookSecret,
-    world: World,
-    memory: Arc<Mutex<Memory>>,
+    shared: SharedParts,
+    state: Arc<Mutex<SiteState>>,
 }
 
 /// The clock and the HTTP client that the site and the kit share.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct SharedParts {
     pub(super) clock: Clock,
     pub(super) http: Client,
 }
 
 #[derive(Default)]
-struct Memory {
+struct SiteState {
     codes: HashMap<String, Code>,
     users: HashSet<String>,
     events: HashSet<String>,
@@ -57,11 +57,16 @@ struct Code {
 }
 
 impl Site {
-    pub(super) async fn start(broken: &'static str, api: SocketAddr, secret: &WebhookSecret, world: World) -> String {
+    pub(super) async fn start(
+        broken: &'static str,
+        api: SocketAddr,
+        secret: &WebhookSecret,
+        shared: SharedParts,
+    ) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let origin = format!("http://{}", listener.local_addr().expect("an address"));
         let (api, secret) = (format!("http://{api}/v1"), secret.clone());
-        let site = Self { broken, origin: origin.clone(), api, secret, world, memory: Arc::default() };
+        let site = Self { broken, origin: origin.clone(), api, secret, shared, state: Arc::default() };
         let router = Router::new()
             .route("/login", get(|site, query| show(site, query, Mode::Login)))
             .route("/register", get(|site, query| show(site, query, Mode::Register)))
@@ -84,7 +89,7 @@ impl Site {
 
     async fn call(&self, path: &str, body: &Value) -> (u16, Value) {
         let request =
-            self.world.http.post(format!("{}{path}", self.api)).header("authorization", format!("Bearer {KEY}"));
+            self.shared.http.post(format!("{}{path}", self.api)).header("authorization", format!("Bearer {KEY}"));
         let response = request.body(body.to_string()).send().await.expect("an answer");
         (response.status().as_u16(), serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON"))
     }
@@ -114,7 +119,7 @@ impl Site {
             };
             if self.breaks(rule) { 500_u16 } else { 400 }
         })?;
-        let now = self.world.clock.now().as_second();
+        let now = self.shared.clock.now().as_second();
         let is_past = answer.timestamp < now;
         let is_lenient = self.breaks("a timestamp 40 s in the past is 408") && is_past
             || self.breaks("a timestamp 40 s in the future is 408") && !is_past;
@@ -125,24 +130,24 @@ impl Site {
         if self.breaks("the challenge is checked before the signature") && answer.verify().is_err() {
             return Err(406);
         }
-        let sid = self.held(mode, &answer, now)?;
+        let sid = self.find_code(mode, &answer, now)?;
         if stale {
             return Err(408);
         }
-        self.verified(&answer).await?;
+        self.verify(&answer).await?;
         let user = if self.breaks("a key in capital letters is the same user") {
             answer.public_key.clone()
         } else {
             answer.public_key.to_lowercase()
         };
-        self.known(mode, &user)?;
-        self.marked(mode, &sid, user, &answer).await
+        self.check_registration(mode, &user)?;
+        self.store_answer(mode, &sid, user, &answer).await
     }
 
     /// Returns the code with this challenge.
-    fn held(&self, mode: Mode, answer: &Answer, now: i64) -> Result<String, u16> {
-        let memory = self.memory.lock().unwrap();
-        let taken = if self.breaks("a challenge with extra characters is 404") {
+    fn find_code(&self, mode: Mode, answer: &Answer, now: i64) -> Result<String, u16> {
+        let state = self.state.lock().unwrap();
+        let challenge_text = if self.breaks("a challenge with extra characters is 404") {
             answer.challenge.trim()
         } else {
             &answer.challenge
@@ -151,28 +156,28 @@ impl Site {
             Mode::Login => "a registration code does not log in",
             Mode::Register | Mode::Link => "a login code does not register",
         };
-        let again = match mode {
+        let repeated = match mode {
             Mode::Login => "an answer is accepted once: the same login again is 404",
             Mode::Register | Mode::Link => "an answer is accepted once: the same registration again is 404",
         };
-        let is_svc = taken.starts_with("svc:");
+        let is_svc = challenge_text.starts_with("svc:");
         if is_svc && self.breaks("either rendering of the challenge may be signed") {
             return Err(404);
         }
         let fits = |code: &Code| {
             let challenge = code.qr.challenge();
-            (taken == challenge.to_string() || taken == challenge.sentence())
+            (challenge_text == challenge.to_string() || challenge_text == challenge.sentence())
                 && (challenge.mode == mode || self.breaks(crossed))
                 && (now < code.qr.expires_at() || self.breaks("an expired code is 404"))
-                && (code.user.is_none() || self.breaks(again))
+                && (code.user.is_none() || self.breaks(repeated))
         };
-        let found = memory.codes.iter().find(|(_, code)| fits(code)).map(|(sid, _)| sid.clone());
+        let found = state.codes.iter().find(|(_, code)| fits(code)).map(|(sid, _)| sid.clone());
         let never = self.breaks("a challenge that was never issued is 404");
         found.or_else(|| never.then(|| "none".to_owned())).ok_or(404)
     }
 
-    async fn verified(&self, answer: &Answer) -> Result<(), u16> {
-        if self.breaks(ASKS_THE_SERVICE) {
+    async fn verify(&self, answer: &Answer) -> Result<(), u16> {
+        if self.breaks(DELEGATES_VERIFICATION) {
             let Answer { public_key, signature, challenge, .. } = answer;
             let signed = json!({ "public_key": public_key, "signature": signature, "message": challenge });
             let (status, reply) = self.call("/verify", &signed).await;
@@ -180,32 +185,32 @@ impl Site {
         }
         let Err(error) = answer.verify() else { return Ok(()) };
         let rule = match error {
-            signpost_auth::NotVerified::PublicKey(_) => "an invalid public key is 406",
-            signpost_auth::NotVerified::Signature(_) => "a signature that is not DER is 406",
-            signpost_auth::NotVerified::Mismatch => "a signature over another text is 406",
+            signpost_auth::VerificationError::PublicKey(_) => "an invalid public key is 406",
+            signpost_auth::VerificationError::Signature(_) => "a signature that is not DER is 406",
+            signpost_auth::VerificationError::Mismatch => "a signature over another text is 406",
         };
         let is_wrong_key = self.breaks("a signature by another key is 406") && rule.contains("another text");
         Err(if self.breaks(rule) || is_wrong_key { 400 } else { 406 })
     }
 
-    fn known(&self, mode: Mode, user: &str) -> Result<(), u16> {
-        let is_known = self.memory.lock().unwrap().users.contains(user);
+    fn check_registration(&self, mode: Mode, user: &str) -> Result<(), u16> {
+        let is_known = self.state.lock().unwrap().users.contains(user);
         match mode {
             Mode::Login if !is_known && !self.breaks("a login by an unregistered key is 404") => Err(404),
-            Mode::Register if is_known && !self.may_come_twice() => Err(409),
+            Mode::Register if is_known && !self.accepts_repeated_registration() => Err(409),
             _ => Ok(()),
         }
     }
 
-    fn may_come_twice(&self) -> bool {
+    fn accepts_repeated_registration(&self) -> bool {
         self.breaks("a registration by a registered key is 409")
             || self.breaks("an answer is accepted once: the same registration again is 404")
     }
 
     /// Verifies the answer with the service too, and stores the user.
-    async fn marked(&self, mode: Mode, sid: &str, user: String, answer: &Answer) -> Result<Value, u16> {
+    async fn store_answer(&self, mode: Mode, sid: &str, user: String, answer: &Answer) -> Result<Value, u16> {
         let (status, _) = self.call(&format!("/sessions/{sid}/authenticate"), &json!(answer)).await;
-        let is_deaf = [
+        let ignores_rejection = [
             "an answer that the service refuses is not a login",
             "an expired code is 404",
             "a challenge that was never issued is 404",
@@ -213,14 +218,14 @@ impl Site {
             "an answer is accepted once: the same login again is 404",
             "an answer is accepted once: the same registration again is 404",
         ];
-        if status != 200 && !is_deaf.contains(&self.broken) {
+        if status != 200 && !ignores_rejection.contains(&self.broken) {
             return Err(if status == 406 { 406 } else { 404 });
         }
-        let mut memory = self.memory.lock().unwrap();
+        let mut state = self.state.lock().unwrap();
         if mode == Mode::Register {
-            memory.users.insert(user.clone());
+            state.users.insert(user.clone());
         }
-        if let Some(code) = memory.codes.get_mut(sid) {
+        if let Some(code) = state.codes.get_mut(sid) {
             code.user = Some(user);
         }
         Ok(match mode {
@@ -233,7 +238,7 @@ impl Site {
         })
     }
 
-    fn takes(&self, headers: &HeaderMap, body: &[u8]) -> Result<(), u16> {
+    fn verify_event(&self, headers: &HeaderMap, body: &[u8]) -> Result<(), u16> {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let Some(signature) = header("x-svc-signature") else {
             return if self.breaks("an event without a signature is 401") { Ok(()) } else { Err(401) };
@@ -243,16 +248,16 @@ impl Site {
             return Err(401);
         }
         let trimmed = if self.breaks("a modified event is 401") { body.trim_ascii() } else { body };
-        let is_ours = self.secret.made_x_svc_signature(signature, trimmed);
-        if !is_ours && !self.breaks("an event signed with another secret is 401") {
+        let is_valid = self.secret.verify_x_svc_signature(signature, trimmed);
+        if !is_valid && !self.breaks("an event signed with another secret is 401") {
             return Err(401);
         }
-        let many = header("webhook-signature").is_some_and(|all| all.contains(' '));
-        if many && self.breaks("during a rotation the old secret is accepted") {
+        let has_several = header("webhook-signature").is_some_and(|all| all.contains(' '));
+        if has_several && self.breaks("during a rotation the old secret is accepted") {
             return Err(401);
         }
         let sent = header("webhook-timestamp").and_then(|text| text.parse::<i64>().ok());
-        let is_old = sent.is_some_and(|sent| sent.abs_diff(self.world.clock.now().as_second()) > 300);
+        let is_old = sent.is_some_and(|sent| sent.abs_diff(self.shared.clock.now().as_second()) > 300);
         if is_old && !self.breaks("an event sent more than 5 minutes ago is 401") {
             return Err(401);
         }
@@ -260,7 +265,7 @@ impl Site {
         if event["event"] == "test" {
             return if self.breaks("a test event is accepted") { Err(400) } else { Ok(()) };
         }
-        let is_new = self.memory.lock().unwrap().events.insert(text(&event, "id").to_owned());
+        let is_new = self.state.lock().unwrap().events.insert(text(&event, "id").to_owned());
         if !is_new && self.breaks("a repeated event is 2xx") {
             return Err(401);
         }
@@ -280,7 +285,7 @@ async fn show(State(site): State<Site>, Query(query): Query<HashMap<String, Stri
     let return_url = query.get("return_url").cloned().unwrap_or_else(|| "/in".to_owned());
     let cookie = format!("code-{sid}");
     let code = Code { qr: qr.clone(), cookie: cookie.clone(), return_url, user: None };
-    site.memory.lock().unwrap().codes.insert(sid.clone(), code);
+    site.state.lock().unwrap().codes.insert(sid.clone(), code);
     let leak = if site.breaks("the page does not show the API key") { KEY } else { "" };
     let qr = qr.to_string().replace('&', "&amp;");
     let page = format!("<a href=\"/register\">new</a> <div data-sid=\"{sid}\">{qr}</div> {leak}");
@@ -292,9 +297,9 @@ async fn poll(State(site): State<Site>, Query(query): Query<HashMap<String, Stri
     let Some(sid) = query.get("sid") else {
         return if site.breaks("a poll without sid is 400") { pending() } else { error(400) };
     };
-    let Some(code) = site.memory.lock().unwrap().codes.get(sid).cloned() else {
-        let told = (StatusCode::NOT_FOUND, axum::Json(json!({ "status": "not_found" }))).into_response();
-        return if site.breaks("a poll with an unknown sid is 404 not_found") { pending() } else { told };
+    let Some(code) = site.state.lock().unwrap().codes.get(sid).cloned() else {
+        let received = (StatusCode::NOT_FOUND, axum::Json(json!({ "status": "not_found" }))).into_response();
+        return if site.breaks("a poll with an unknown sid is 404 not_found") { pending() } else { received };
     };
     if code.user.is_none() && site.breaks("a poll before the answer is 200 pending") {
         return axum::Json(json!({ "status": "waiting" })).into_response();
@@ -312,15 +317,15 @@ async fn poll(State(site): State<Site>, Query(query): Query<HashMap<String, Stri
     };
     let own = "after the login the poll returns authenticated and a redirect";
     let status = if site.breaks(own) { "ok" } else { "authenticated" };
-    let told = axum::Json(json!({ "status": status, "redirect": redirect }));
+    let received = axum::Json(json!({ "status": status, "redirect": redirect }));
     if site.breaks("the login gives the browser a new session") {
-        return told.into_response();
+        return received.into_response();
     }
-    ([("set-cookie", format!("login={sid}; Path=/"))], told).into_response()
+    ([("set-cookie", format!("login={sid}; Path=/"))], received).into_response()
 }
 
 async fn event(State(site): State<Site>, headers: HeaderMap, body: Bytes) -> Response {
-    match site.takes(&headers, &body) {
+    match site.verify_event(&headers, &body) {
         Ok(()) => axum::Json(json!({ "status": "received" })).into_response(),
         Err(status) => error(status),
     }

@@ -77,7 +77,7 @@ fn verification() -> Vec<(Language, String)> {
         "const event = await signpost.webhooks.verify(\n  await request.text(),\n  request.headers,\n  process.env.WEBHOOK_SECRET,\n);",
         "event = signpost.webhooks.verify(\n    request.get_data(), request.headers, os.environ[\"WEBHOOK_SECRET\"]\n)",
         "event, err := signpost.VerifyWebhook(body, request.Header, os.Getenv(\"WEBHOOK_SECRET\"))",
-        "let secret = WebhookSecret::parse(&std::env::var(\"WEBHOOK_SECRET\")?)?;\nif !secret.made_x_svc_signature(signature, &body) {\n    return Ok(StatusCode::UNAUTHORIZED);\n}\nlet event: Event = serde_json::from_slice(&body)?;",
+        "let secret = WebhookSecret::parse(&std::env::var(\"WEBHOOK_SECRET\")?)?;\nif !secret.verify_x_svc_signature(signature, &body) {\n    return Ok(StatusCode::UNAUTHORIZED);\n}\nlet event: Event = serde_json::from_slice(&body)?;",
         "# The X-Svc-Signature that this body must have\nopenssl dgst -sha256 -hmac \"$WEBHOOK_SECRET\" < body.json",
     ];
     LANGUAGES.into_iter().zip(texts.map(str::to_owned)).collect()

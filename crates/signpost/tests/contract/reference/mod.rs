@@ -20,11 +20,11 @@ use crate::errors::CODES;
 use crate::harness::Service;
 use crate::harness::documented::operations;
 
-const MADE: &str = include_str!("../../../assets/reference.html");
+const GENERATED: &str = include_str!("../../../assets/reference.html");
 
 #[test]
 fn the_page_matches_the_document() {
-    assert!(page::page() == MADE, "crates/signpost/assets/reference.html is old: run 'make reference'");
+    assert!(page::page() == GENERATED, "crates/signpost/assets/reference.html is old: run 'make reference'");
 }
 
 #[test]
@@ -35,9 +35,9 @@ fn write_the_page() {
 
 /// Returns the unique element IDs of the page.
 fn ids() -> BTreeSet<&'static str> {
-    let ids: Vec<_> = MADE.split(" id=\"").skip(1).map(|rest| rest.split('"').next().expect("an end")).collect();
+    let ids: Vec<_> = GENERATED.split(" id=\"").skip(1).map(|rest| rest.split('"').next().expect("an end")).collect();
     let all: BTreeSet<_> = ids.iter().copied().collect();
-    assert_eq!(all.len(), ids.len(), "an id stands twice");
+    assert_eq!(all.len(), ids.len(), "duplicate ids");
     all
 }
 
@@ -58,7 +58,7 @@ fn the_page_is_complete() {
         let parameters = operation["parameters"].as_array().into_iter().flatten();
         for parameter in parameters.filter_map(|one| one["$ref"].as_str()) {
             let path: Vec<_> = parameter[2..].split('/').collect();
-            look(format!("{name}.{}", DOCUMENT.at(&path).expect("it").text("name")));
+            look(format!("{name}.{}", DOCUMENT.at(&path).expect("a resource").text("name")));
         }
         for (status, response) in operation["responses"].as_object().expect("responses") {
             let schema = response["content"]["application/json"]["schema"]["$ref"].as_str();
@@ -82,14 +82,14 @@ fn members(schema: &str) -> Option<impl Iterator<Item = &'static str>> {
 
 #[test]
 fn every_error_has_a_remedy() {
-    let said: BTreeSet<_> = REMEDIES.iter().map(|(status, code, _)| (*status, *code)).collect();
-    assert_eq!(said, *CODES);
+    let message: BTreeSet<_> = REMEDIES.iter().map(|(status, code, _)| (*status, *code)).collect();
+    assert_eq!(message, *CODES);
 }
 
 #[test]
 fn every_link_of_the_page_has_a_target() {
     let ids = ids();
-    for link in MADE.split(" href=\"#").skip(1).map(|rest| rest.split('"').next().expect("an end")) {
+    for link in GENERATED.split(" href=\"#").skip(1).map(|rest| rest.split('"').next().expect("an end")) {
         assert!(ids.contains(link), "nothing is at #{link}");
     }
 }
@@ -99,7 +99,7 @@ fn every_link_of_the_page_has_a_target() {
 fn the_sdks_have_the_methods_on_the_page() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
     let calls: BTreeSet<_> = METHODS.iter().map(|method| method.operation).collect();
-    assert_eq!(calls.len(), METHODS.len(), "an operation stands twice");
+    assert_eq!(calls.len(), METHODS.len(), "duplicate operations");
     assert!(calls.iter().all(|name| operations().any(|(.., one)| one["operationId"] == *name)), "{calls:?}");
     for (folder, kind) in
         [("sdk/typescript/src", "ts"), ("sdk/python/src", "py"), ("sdk/go", "go"), ("crates/auth/src/client", "rs")]
@@ -123,7 +123,7 @@ fn sources(folder: &str, kind: &str) -> String {
     let mut text = String::new();
     for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()) {
         if path.is_dir() && !path.ends_with("venv") {
-            text += &sources(path.to_str().expect("a path of ours is text"), kind);
+            text += &sources(path.to_str().expect("a UTF-8 path"), kind);
         } else if path.extension().is_some_and(|found| found == kind) {
             text += &fs::read_to_string(path).expect("a file");
         }

@@ -38,7 +38,7 @@ impl SchemaView {
         self.find_text("description").unwrap_or_default()
     }
 
-    /// Returns the members; those of combined schemas come first.
+    /// Returns the members, beginning with the members of combined schemas.
     pub(super) fn members(&self) -> Vec<SchemaMember> {
         let mut found: Vec<SchemaMember> = Vec::new();
         let required: Vec<_> =

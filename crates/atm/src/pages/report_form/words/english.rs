@@ -1,7 +1,7 @@
 //! The texts of the form in English.
 
 use super::ReportWords;
-use crate::reports::{DecidedBy, HowSeen, Seen};
+use crate::reports::{DecidedBy, EvidenceSource, Finding};
 
 pub(super) const REPORT: ReportWords = ReportWords {
     heading: "Is this right?",
@@ -10,10 +10,10 @@ pub(super) const REPORT: ReportWords = ReportWords {
     how_label: "How do you know?",
     how_none: "Choose",
     how: |how| match how {
-        HowSeen::Used => "I used it",
-        HowSeen::Saw => "I saw it",
-        HowSeen::Asked => "I asked in the shop",
-        HowSeen::Phoned => "I phoned",
+        EvidenceSource::Used => "I used it",
+        EvidenceSource::Saw => "I saw it",
+        EvidenceSource::Asked => "I asked in the shop",
+        EvidenceSource::Phoned => "I phoned",
     },
     text_label: "What else should we know?",
     text_hint: "Up to 280 characters. Only the people who run this site read it.",
@@ -48,13 +48,13 @@ pub(super) const REPORT: ReportWords = ReportWords {
 };
 
 /// Returns an observation as a clause.
-fn claim(seen: Seen) -> &'static str {
+fn claim(seen: Finding) -> &'static str {
     match seen {
-        Seen::There => "it is there and works",
-        Seen::Gone => "it is gone",
-        Seen::Broken => "it is out of order",
-        Seen::WrongPlace => "it is somewhere else",
-        Seen::WrongHours => "the hours are wrong",
-        Seen::Other => "something else is wrong",
+        Finding::There => "it is there and works",
+        Finding::Gone => "it is gone",
+        Finding::Broken => "it is out of order",
+        Finding::WrongPlace => "it is somewhere else",
+        Finding::WrongHours => "the hours are wrong",
+        Finding::Other => "something else is wrong",
     }
 }

@@ -5,17 +5,17 @@ mod spanish;
 
 use signpost_platform::pages::Language;
 
-use crate::reports::{DecidedBy, HowSeen, Seen};
+use crate::reports::{DecidedBy, EvidenceSource, Finding};
 
 /// The texts of the form in one language.
 pub(super) struct ReportWords {
     pub(super) heading: &'static str,
     pub(super) promise: &'static str,
     /// An observation as a clause.
-    pub(super) claim: fn(Seen) -> &'static str,
+    pub(super) claim: fn(Finding) -> &'static str,
     pub(super) how_label: &'static str,
     pub(super) how_none: &'static str,
-    pub(super) how: fn(HowSeen) -> &'static str,
+    pub(super) how: fn(EvidenceSource) -> &'static str,
     pub(super) text_label: &'static str,
     pub(super) text_hint: &'static str,
     pub(super) go_on: &'static str,
@@ -35,8 +35,8 @@ pub(super) struct ReportWords {
     pub(super) thanks_waits: &'static str,
     pub(super) back: &'static str,
     /// How many people reported an observation, as a sentence.
-    pub(super) said: fn(Seen, usize) -> String,
-    pub(super) decided: fn(DecidedBy, Seen) -> String,
+    pub(super) said: fn(Finding, usize) -> String,
+    pub(super) decided: fn(DecidedBy, Finding) -> String,
     pub(super) disputed: &'static str,
     /// The day of the newest report.
     pub(super) newest: fn(&str) -> String,

@@ -1,7 +1,7 @@
 //! The texts of the form in Spanish.
 
 use super::ReportWords;
-use crate::reports::{DecidedBy, HowSeen, Seen};
+use crate::reports::{DecidedBy, EvidenceSource, Finding};
 
 pub(super) const REPORT: ReportWords = ReportWords {
     heading: "¿Es correcto?",
@@ -10,10 +10,10 @@ pub(super) const REPORT: ReportWords = ReportWords {
     how_label: "¿Cómo lo sabes?",
     how_none: "Elige",
     how: |how| match how {
-        HowSeen::Used => "Lo usé",
-        HowSeen::Saw => "Lo vi",
-        HowSeen::Asked => "Pregunté en la tienda",
-        HowSeen::Phoned => "Llamé por teléfono",
+        EvidenceSource::Used => "Lo usé",
+        EvidenceSource::Saw => "Lo vi",
+        EvidenceSource::Asked => "Pregunté en la tienda",
+        EvidenceSource::Phoned => "Llamé por teléfono",
     },
     text_label: "¿Qué más debemos saber?",
     text_hint: "Hasta 280 caracteres. Solo lo lee quien lleva este sitio.",
@@ -48,13 +48,13 @@ pub(super) const REPORT: ReportWords = ReportWords {
 };
 
 /// Returns an observation as a clause.
-fn claim(seen: Seen) -> &'static str {
+fn claim(seen: Finding) -> &'static str {
     match seen {
-        Seen::There => "está ahí y funciona",
-        Seen::Gone => "ya no está",
-        Seen::Broken => "no funciona",
-        Seen::WrongPlace => "está en otro sitio",
-        Seen::WrongHours => "el horario está mal",
-        Seen::Other => "otra cosa está mal",
+        Finding::There => "está ahí y funciona",
+        Finding::Gone => "ya no está",
+        Finding::Broken => "no funciona",
+        Finding::WrongPlace => "está en otro sitio",
+        Finding::WrongHours => "el horario está mal",
+        Finding::Other => "otra cosa está mal",
     }
 }

@@ -1,4 +1,4 @@
-// app/signpost/[step]/route.js: the login of a Next.js site. Its pages read who is logged in with `whoIs` of `people.js`.
+// app/signpost/[step]/route.js: the login of a Next.js site. Its pages read the user with `whoIs` of `people.js`.
 import { Signpost } from '@signpost/sdk';
 import { loginHandlers } from '@signpost/sdk/login';
 import { signIn, whoIs } from '../../../people.js';
