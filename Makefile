@@ -121,16 +121,18 @@ bench:
 # of ATMs if given, as in `make accuracy FILE=machines.tsv ONLY=category=atm`.
 accuracy:
 	cargo run --quiet --release --package signpost-locator --example accuracy -- $(FILE) $(ONLY)
+	cargo run --quiet --release --package signpost-locator --example world
 
 # Generates the API reference from openapi.yaml, docs/configuration.md from config.default.toml, docs/cli.md from the help.
 reference:
 	cargo test --package signpost --test contract --quiet -- --ignored write_the_page
 
-# Rebuilds the place names and the airports from their pinned sources, byte for byte; see data/NOTICE.md.
+# Rebuilds the place names, the airports and the lines of the map from their pinned sources, byte for byte; see data/NOTICE.md.
 gazetteer:
 	sh data/gazetteer.sh
 	sh data/airports.sh
 	sh data/states.sh
+	sh data/world.sh
 
 # Builds a Debian package, an archive, an SBOM and their SHA-256, in dist/.
 release:

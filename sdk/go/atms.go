@@ -19,6 +19,8 @@ type Position struct {
 type NearestParams struct {
 	Location string `json:"location,omitempty"`
 	*Position
+	// Country is the ISO 3166-1 alpha-2 code of the country whose places are preferred.
+	Country     string  `json:"country,omitempty"`
 	Limit       int     `json:"limit,omitempty"`
 	MaxDistance float64 `json:"maxDistance,omitempty"`
 	OpenNow     bool    `json:"openNow,omitempty"`
@@ -32,9 +34,11 @@ type NearestParams struct {
 type StatusParams struct {
 	Location string `json:"location,omitempty"`
 	*Position
-	Radius float64 `json:"radius,omitempty"`
-	Limit  int     `json:"limit,omitempty"`
-	Units  string  `json:"units,omitempty"`
+	// Country is the ISO 3166-1 alpha-2 code of the country whose places are preferred.
+	Country string  `json:"country,omitempty"`
+	Radius  float64 `json:"radius,omitempty"`
+	Limit   int     `json:"limit,omitempty"`
+	Units   string  `json:"units,omitempty"`
 }
 
 // CityParams selects a city by its name and the two-letter code of its state.
@@ -65,15 +69,16 @@ type ATM struct {
 }
 
 // ATMList is a list of ATMs, nearest first, with texts for users. Notice, Advisories and Attribution must be shown with
-// the list.
+// the list. DataAsOf is the date of the newest listed ATM; OldestDataAsOf is set if the oldest is more than a year older.
 type ATMList struct {
-	ATMs        []ATM      `json:"atms"`
-	Total       int64      `json:"total"`
-	Truncated   bool       `json:"truncated"`
-	DataAsOf    string     `json:"dataAsOf,omitempty"`
-	Notice      string     `json:"notice,omitempty"`
-	Advisories  []Advisory `json:"advisories,omitempty"`
-	Attribution []string   `json:"attribution"`
+	ATMs           []ATM      `json:"atms"`
+	Total          int64      `json:"total"`
+	Truncated      bool       `json:"truncated"`
+	DataAsOf       string     `json:"dataAsOf,omitempty"`
+	OldestDataAsOf string     `json:"oldestDataAsOf,omitempty"`
+	Notice         string     `json:"notice,omitempty"`
+	Advisories     []Advisory `json:"advisories,omitempty"`
+	Attribution    []string   `json:"attribution"`
 }
 
 // NearestATMs are the ATMs around a place.
@@ -96,15 +101,17 @@ type ATMStatus struct {
 	AsOf             string            `json:"asOf"`
 }
 
-// ResolvedLocation is the interpretation of a location. Confidence is 0 to 1.
+// ResolvedLocation is the interpretation of a location. Confidence is 0 to 1. Dropped lists the parts of the text that
+// were not used.
 type ResolvedLocation struct {
 	Place
-	Source       string  `json:"source,omitempty"`
-	Confidence   float64 `json:"confidence"`
-	Alternatives []Place `json:"alternatives"`
+	Source       string   `json:"source,omitempty"`
+	Confidence   float64  `json:"confidence"`
+	Dropped      []string `json:"dropped,omitempty"`
+	Alternatives []Place  `json:"alternatives"`
 }
 
-// Place is a named place.
+// Place is a named place. Region is its state, province or other administrative division.
 type Place struct {
 	Name    string `json:"name,omitempty"`
 	Region  string `json:"region,omitempty"`
@@ -132,6 +139,7 @@ type ATMDetails struct {
 	StatusAsOf     string            `json:"statusAsOf,omitempty"`
 	Freshness      string            `json:"freshness"`
 	VerifiedAt     string            `json:"verifiedAt,omitempty"`
+	EndDate        string            `json:"endDate,omitempty"`
 	VerifiedBy     string            `json:"verifiedBy,omitempty"`
 	Address        string            `json:"address"`
 	AddressParts   map[string]string `json:"addressParts,omitempty"`
@@ -177,6 +185,7 @@ type ATMSource struct {
 	Parts       []string `json:"parts"`
 	Ref         string   `json:"ref,omitempty"`
 	URL         string   `json:"url,omitempty"`
+	DataAsOf    string   `json:"dataAsOf,omitempty"`
 	ImportedAt  string   `json:"importedAt,omitempty"`
 	Attribution string   `json:"attribution,omitempty"`
 }

@@ -128,6 +128,17 @@ test('without a location the map is unchanged', async () => {
   await visitor.leave();
 });
 
+test('finer outlines are loaded for the visible squares of the earth', async () => {
+  for (const [place, expected] of [['#6.0/51.00000/20.00000', ['4-2.txt']], ['#4.0/51.00000/20.00000', []]]) {
+    const { visitor, page } = await at(place);
+    await page.waitForFunction((count) => performance.getEntriesByType('resource').filter(({ name }) => /\d-\d\.txt$/.test(name)).length >= count, expected.length);
+    const names = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name.split('/').at(-1)));
+    assert.deepEqual(names.filter((name) => /^\d-\d\.txt$/.test(name)), expected);
+    assert.ok(names.includes('world.txt') && names.includes('states.txt'), `${names}`);
+    await visitor.leave();
+  }
+});
+
 test('without its dots the page has the states', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: Failed to load resource.*\/map\/points$/] });
   await visitor.context.route('**/map/points', (route) => route.abort('connectionfailed'));

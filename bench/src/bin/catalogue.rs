@@ -56,6 +56,7 @@ fn machine(number: u64) -> Option<Record> {
     record.hours = Hours::parse(pick(&HOURS));
     record.time_zone = Some(pick(&ZONES).into());
     record.reported = ReportedState::InService;
+    record.reported_at = "2026-11-01T00:00:00Z".parse().ok();
     record.buy = Tri::Yes;
     record.sell = if number.is_multiple_of(3) { Tri::Yes } else { Tri::Unknown };
     record.coins = Arc::new([(Coin::bitcoin(), Tri::Yes)].into());

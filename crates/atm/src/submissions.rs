@@ -57,6 +57,8 @@ async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> R
     let options = Options {
         format: FormatChoice::Named(&SUBMISSION),
         partial: true,
+        // A location without a time is reported now.
+        as_of: Some(now),
         now: Some(now),
         bounds: BOUNDS,
         ..Options::default()

@@ -50,7 +50,7 @@ impl<'a> AtmView<'a> {
 
     /// Returns the freshness of the newest information.
     pub(crate) fn freshness(&self, now: Timestamp) -> Freshness {
-        Freshness::of(self.record.known_at().max(self.confirmed_at()), now)
+        Freshness::of(self.entry.atm.known_at().max(self.confirmed_at()), now)
     }
 
     /// Returns `true` if the ATM is permanently closed.

@@ -1,18 +1,20 @@
 //! Builds the embedded gazetteer. `data/gazetteer.sh` runs it; `data/NOTICE.md` lists its sources.
 //!
-//! `cargo run --release --example build_gazetteer -- CITIES500_JSON ZCTA_JS US_TXT FSA_CSV OUTPUT`
+//! `cargo run --release --example build_gazetteer -- CITIES500_JSON CITIES_JSON ZCTA_JS US_TXT FSA_CSV OUTPUT`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::fs;
 
 use serde::Deserialize;
 use signpost_locator::gazetteer::{GeoName, GeonamesLine, Postcode, build, read_line};
-use signpost_locator::{Point, Region};
+use signpost_locator::{Distance, Point, Region};
 
 /// Minimum population of a place outside the United States and Canada. In these two, all places of the data are
 /// included: 500 people or more, and seats of counties.
 const FEWEST: u32 = 5_000;
+/// Maximum distance between the points of a place in the two packages.
+const SAME_PLACE: Distance = Distance::miles(3.0);
 
 /// A place of `GeoNames`, in the format of its package.
 #[derive(Deserialize)]
@@ -27,6 +29,20 @@ struct City {
     alternatenames: Vec<String>,
 }
 
+/// A place of `GeoNames` in the package that has its second administrative division.
+#[derive(Deserialize)]
+struct LocatedCity {
+    name: String,
+    lat: String,
+    lng: String,
+    country: String,
+    admin1: String,
+    admin2: String,
+}
+
+/// The second administrative divisions of places, by country, first division and name.
+type SecondDivisions = HashMap<(String, String, String), Vec<(Point, String)>>;
+
 /// A ZIP code tabulation area of the Census.
 #[derive(Deserialize)]
 struct Zcta {
@@ -37,10 +53,11 @@ struct Zcta {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let [cities, census, post, areas, output] =
-        std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "five paths, please")?;
+    let [cities, located, census, post, areas, output] =
+        std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "six paths, please")?;
     let cities: BTreeMap<u64, City> = serde_json::from_str(&fs::read_to_string(cities)?)?;
-    let names: Vec<GeoName> = cities.into_iter().filter_map(name).collect();
+    let divisions = second_divisions(serde_json::from_str(&fs::read_to_string(located)?)?);
+    let names: Vec<GeoName> = cities.into_iter().filter_map(|(id, city)| name(id, city, &divisions)).collect();
     // The Census has the most exact centres of ZIP codes, so it comes first.
     let mut postcodes = zctas(&fs::read_to_string(census)?)?;
     postcodes.extend(fs::read_to_string(post)?.lines().filter_map(|line| match read_line(line)? {
@@ -54,14 +71,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(fs::write(output, blob)?)
 }
 
-fn name((id, city): (u64, City)) -> Option<GeoName> {
+fn second_divisions(cities: Vec<LocatedCity>) -> SecondDivisions {
+    let mut divisions = SecondDivisions::new();
+    for city in cities {
+        if let (Ok(lat), Ok(lon)) = (city.lat.parse(), city.lng.parse())
+            && let Some(point) = Point::new(lat, lon)
+        {
+            divisions.entry((city.country, city.admin1, city.name)).or_default().push((point, city.admin2));
+        }
+    }
+    divisions
+}
+
+fn name(id: u64, city: City, divisions: &SecondDivisions) -> Option<GeoName> {
+    let point = Point::new(city.latitude, city.longitude)?;
+    let key = (city.countrycode, city.admin1code, city.name);
+    let namesakes = divisions.get(&key).map(Vec::as_slice).unwrap_or_default();
+    let same = namesakes.iter().find(|(other, _)| other.distance(point) <= SAME_PLACE);
+    let second_division = same.map(|(_, code)| code.clone()).unwrap_or_default();
+    let (country, division, name) = key;
     Some(GeoName {
         id,
-        point: Point::new(city.latitude, city.longitude)?,
-        name: city.name,
+        point,
+        second_division,
+        name,
         alternates: city.alternatenames,
-        country: city.countrycode,
-        division: city.admin1code,
+        country,
+        division,
         county: None,
         population: city.population,
         time_zone: city.timezone,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arcstr::ArcStr;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::address::Address;
@@ -58,7 +59,7 @@ pub struct Record {
     /// Its operational state.
     #[serde(default)]
     pub reported: ReportedState,
-    /// The time of the report of that state.
+    /// The time of the report of that state, else the date of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_at: Option<Timestamp>,
     /// The time at which the record was last verified.
@@ -146,6 +147,9 @@ pub struct MoreFields {
     /// The URL of the ATM's page at the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_url: Option<ArcStr>,
+    /// The day on which it closes permanently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_date: Option<Date>,
 }
 
 /// The ID of an ATM: 1 to 2^53, exact in every JSON reader.

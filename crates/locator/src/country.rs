@@ -65,6 +65,10 @@ impl Country {
 
     /// Returns the country with this code or name of at most three letters, in any case.
     fn of_short_text(text: &str) -> Option<Self> {
+        // In lower case it is rather a drive.
+        if text == "DR" {
+            return Some(Self(*b"DO"));
+        }
         let mut lower = [0; 3];
         let lower = lower.get_mut(..text.len())?;
         lower.copy_from_slice(text.as_bytes());
@@ -135,8 +139,42 @@ mod tests {
     }
 
     #[test]
+    fn countries_are_found_by_names_in_other_languages() {
+        for (text, code) in [
+            ("EE.UU.", "US"),
+            ("EEUU", "US"),
+            ("Estados Unidos", "US"),
+            ("États-Unis", "US"),
+            ("Vereinigte Staaten", "US"),
+            ("Alemania", "DE"),
+            ("Allemagne", "DE"),
+            ("España", "ES"),
+            ("Reino Unido", "GB"),
+            ("Royaume-Uni", "GB"),
+            ("Great Britain", "GB"),
+            ("Holanda", "NL"),
+            ("Dominican Rep.", "DO"),
+            ("DR", "DO"),
+            ("U.A.E.", "AE"),
+            ("Czech Rep", "CZ"),
+            ("Türkiye", "TR"),
+            ("Viet Nam", "VN"),
+            ("日本", "JP"),
+            ("대한민국", "KR"),
+            ("Россия", "RU"),
+            ("ประเทศไทย", "TH"),
+            ("भारत", "IN"),
+            ("مصر", "EG"),
+            ("ישראל", "IL"),
+            ("Ελλάδα", "GR"),
+        ] {
+            assert_eq!(Country::parse(text).map(|country| country.code().to_owned()).as_deref(), Some(code), "{text}");
+        }
+    }
+
+    #[test]
     fn other_texts_are_not_countries() {
-        for text in ["", "  ", "U", "XX", "Texas", "U S A Z", "|", "usa|america"] {
+        for text in ["", "  ", "U", "XX", "Texas", "U S A Z", "|", "usa|america", "Dr", "dr"] {
             assert_eq!(Country::parse(text), None, "{text}");
         }
     }

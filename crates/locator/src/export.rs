@@ -86,6 +86,7 @@ fn rare_cell(more: &MoreFields, field: Field) -> String {
         Field::SourceUrl => text(more.source_url.as_ref()),
         Field::MachineRef => text(more.machine_ref.as_ref()),
         Field::BrandWikidata => text(more.brand_wikidata.as_ref()),
+        Field::EndDate => more.end_date.map(|date| date.to_string()).unwrap_or_default(),
         _ => String::new(),
     }
 }

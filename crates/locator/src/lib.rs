@@ -19,8 +19,12 @@
 
 mod address;
 mod atm;
+mod claim;
 mod coin;
 mod country;
+mod dates;
+mod division;
+mod end_date;
 pub mod export;
 mod fold;
 mod formula;
@@ -44,11 +48,14 @@ pub use arcstr::ArcStr;
 
 pub use address::Address;
 pub use atm::{Atm, AtmId, Coin, MoreFields, Record, ReportedState};
+pub use claim::{ClaimParts, SourceClaim};
 pub use country::Country;
+pub use dates::DataDates;
+pub use division::Division;
 pub use fold::{fold, slug};
 pub use hours::{Hours, NotEvaluated, OpenDay, OpenSpan, OpenState, Opening, Schedule};
 pub use index::{Index, IndexMatch};
-pub use merge::{ClaimParts, MergedAtm, SourceClaim, merge};
+pub use merge::{MergedAtm, merge};
 pub use point::{Distance, EARTH_RADIUS, Point};
 pub use region::Region;
 pub use sharing::RecordInterner;

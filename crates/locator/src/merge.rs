@@ -1,4 +1,4 @@
-//! Merges rows of different sources that describe one ATM.
+//! Merges rows of different sources that describe a single ATM.
 //!
 //! Measured on sources of the United States: if two sources have an ATM, nearly all of their rows lie within 25 m of
 //! each other; beyond that, distance is no evidence by itself. Rows within 25 m are merged unless the names of their
@@ -7,15 +7,14 @@
 //! end when the rows change.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 
-use arcstr::ArcStr;
+use jiff::Timestamp;
 
-use crate::atm::{Atm, AtmId, Record, ReportedState};
+use crate::atm::{Atm, AtmId, Record};
+use crate::claim::{ADDRESS, COINS, ClaimParts, SERVICES, STATUS, SourceClaim};
 use crate::fold::{fold, words};
 use crate::neighbours::Neighbours;
 use crate::point::Distance;
-use crate::tri::Tri;
 
 /// Maximum distance of rows that are merged unless their names contradict.
 const SAME: Distance = Distance::metres(25.0);
@@ -38,38 +37,11 @@ pub struct MergedAtm {
     pub claims: Vec<SourceClaim>,
 }
 
-/// A row of a source in a merged ATM.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourceClaim {
-    /// The ID of the row.
-    pub id: AtmId,
-    /// The name of its source.
-    pub source: Arc<str>,
-    /// The source's identifier of the ATM.
-    pub source_ref: Option<ArcStr>,
-    /// The URL of the ATM's page at the source.
-    pub url: Option<ArcStr>,
-    /// The parts of the merged record that come from this row.
-    pub parts: ClaimParts,
-}
-
-/// A set of parts of a record, such as `address` and `hours`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClaimParts(u16);
-
-impl ClaimParts {
-    /// Returns the names of the parts.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
-    }
-
-    fn has(self, at: usize) -> bool {
-        self.0 & (1 << at) != 0
-    }
-
-    /// Returns the parts of `self` that are not in `other`.
-    fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+impl MergedAtm {
+    /// Returns the date of the newest row.
+    #[must_use]
+    pub fn known_at(&self) -> Option<Timestamp> {
+        self.claims.iter().filter_map(|claim| claim.known_at).max()
     }
 }
 
@@ -84,7 +56,7 @@ pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<MergedAtm> {
     let mut rows = rows.into_iter().peekable();
     let mut machines = Vec::with_capacity(rows.len());
     while let Some((group, first)) = rows.next() {
-        // Most groups have one row.
+        // Most groups have a single row.
         let mut members = Vec::with_capacity(1);
         members.push(first);
         while let Some((_, row)) = rows.next_if(|(other, _)| *other == group) {
@@ -150,7 +122,7 @@ fn are_one(a: &Record, b: &Record, distance: Distance) -> bool {
     !contradict(a, b) && (distance <= SAME || same_number(a, b))
 }
 
-/// Checks whether both records name a brand or operator, and share no name.
+/// Returns `true` if both records name a brand or operator, and share no name.
 fn contradict(a: &Record, b: &Record) -> bool {
     let a = names(a);
     let b = names(b);
@@ -171,7 +143,7 @@ fn names(record: &Record) -> HashSet<String> {
     names
 }
 
-/// Checks whether both have an equal number of the ATM, or an equal house number in one street.
+/// Returns `true` if both have an equal number of the ATM, or an equal house number in a street.
 fn same_number(a: &Record, b: &Record) -> bool {
     if machine_number(a).zip(machine_number(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)) {
         return true;
@@ -196,55 +168,19 @@ fn house(record: &Record) -> Option<(String, String)> {
     Some((number, words.next()?))
 }
 
-/// Merges rows into one ATM. Rows that were reported or verified later take precedence.
+/// Merges rows into an ATM. Rows that were reported or verified later take precedence.
 fn machine(mut rows: Vec<Atm>) -> MergedAtm {
     let id = rows[0].id;
     rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
-    let mut claims: Vec<SourceClaim> = rows.iter().map(claim).collect();
+    let mut claims: Vec<SourceClaim> = rows.iter().map(SourceClaim::of).collect();
     let mut rows = rows.into_iter().map(|atm| atm.record);
     let mut record = rows.next().unwrap_or_else(|| unreachable!("a group has a row"));
-    claims[0].parts = parts(&record);
+    claims[0].parts = ClaimParts::of(&record);
     for (other, claim) in rows.zip(&mut claims[1..]) {
-        claim.parts = parts(&other).without(parts(&record));
+        claim.parts = ClaimParts::of(&other).without(ClaimParts::of(&record));
         fill(&mut record, *other, claim.parts);
     }
     MergedAtm { id, record, claims }
-}
-
-fn claim(atm: &Atm) -> SourceClaim {
-    let record = &atm.record;
-    let url = record.more.as_ref().and_then(|more| more.source_url.clone());
-    let source_ref = record.source_ref.clone();
-    SourceClaim { id: atm.id, source: Arc::clone(&atm.source), source_ref, url, parts: ClaimParts::default() }
-}
-
-/// The names of the parts of a record.
-const NAMES: [&str; 12] = [
-    "location", "name", "operator", "brand", "address", "hours", "status", "services", "coins", "phone", "website",
-    "more",
-];
-const ADDRESS: usize = 4;
-const STATUS: usize = 6;
-const SERVICES: usize = 7;
-const COINS: usize = 8;
-
-/// Returns the parts that a record has.
-fn parts(record: &Record) -> ClaimParts {
-    let known = [
-        true,
-        record.name.is_some(),
-        record.operator.is_some(),
-        record.brand.is_some(),
-        !record.address.is_empty(),
-        record.hours.is_some(),
-        record.reported != ReportedState::Unknown,
-        record.buy != Tri::Unknown || record.sell != Tri::Unknown,
-        !record.coins.is_empty(),
-        record.phone.is_some(),
-        record.website.is_some(),
-        record.more.is_some(),
-    ];
-    ClaimParts((0..).zip(known).map(|(at, known)| u16::from(known) << at).sum())
 }
 
 /// Fills the missing parts of a record from another record.
@@ -277,6 +213,7 @@ fn fill(record: &mut Record, other: Record, taken: ClaimParts) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atm::ReportedState;
     use crate::point::Point;
 
     /// One metre in degrees of latitude, about 1e-5.
@@ -375,13 +312,29 @@ mod tests {
         let machine = &machines[0];
         assert_eq!((machines.len(), machine.id.get()), (1, 1));
         assert_eq!((machine.record.title(), machine.record.phone.is_some()), ("New name", true));
-        assert_eq!(machine.record.reported, ReportedState::OutOfService);
+        assert_eq!(
+            (machine.record.reported, machine.known_at()),
+            (ReportedState::OutOfService, at("2026-11-20T00:00:00Z"))
+        );
         let claims: Vec<_> = machine
             .claims
             .iter()
             .map(|claim| (&*claim.source, claim.parts.names().collect::<Vec<_>>().join(" ")))
             .collect();
         assert_eq!(claims, [("operator", "location name status".to_owned()), ("map", "phone".to_owned())]);
+    }
+
+    #[test]
+    fn undated_row_does_not_report_the_status() {
+        let in_service = |record: &mut Record| record.reported = ReportedState::InService;
+        let out_of_service = |record: &mut Record| record.reported = ReportedState::OutOfService;
+        let dated = |record: &mut Record| record.reported_at = "2026-11-20T00:00:00Z".parse().ok();
+        let reported = |one, other| merge(vec![one, other], &BTreeSet::new())[0].record.reported;
+        assert_eq!(
+            reported(atm(1, "a", 0.0, in_service), atm(2, "b", 1.0, out_of_service)),
+            ReportedState::OutOfService
+        );
+        assert_eq!(reported(atm(1, "a", 0.0, in_service), atm(2, "b", 1.0, dated)), ReportedState::Unknown);
     }
 
     #[test]

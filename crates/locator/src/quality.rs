@@ -46,7 +46,7 @@ pub enum Concern {
     SaysClosed,
     /// It was not reported or verified for more than 365 days.
     Stale,
-    /// It was reported in service without a date.
+    /// It has no date.
     Undated,
     /// Another ATM of this source and brand is within 10 metres.
     DuplicateSuspect,
@@ -81,7 +81,7 @@ impl fmt::Display for Concern {
             Self::HoursNotUnderstood => "hours are not in a form that can be evaluated",
             Self::SaysClosed => "its name says that it is closed or not yet open",
             Self::Stale => "not reported or checked for more than 365 days",
-            Self::Undated => "reported in service, without a date",
+            Self::Undated => "without a date",
             Self::DuplicateSuspect => "another ATM of the same source and brand is within 10 metres",
         })
     }
@@ -98,6 +98,7 @@ impl fmt::Display for Concern {
 /// let now = "2026-11-20T12:00:00Z".parse().unwrap();
 /// let mut record = Record::at(Point::new(-80.19, 25.76).unwrap());
 /// record.address.country = Some(Country::UNITED_STATES);
+/// record.reported_at = Some(now);
 /// assert_eq!(concerns(&record, &gazetteer, now), [Concern::SwappedCoordinates]);
 /// ```
 #[must_use]
@@ -112,7 +113,7 @@ pub fn concerns(record: &Record, gazetteer: &Gazetteer, now: Timestamp) -> Vec<C
     if Freshness::of(record.known_at(), now) == Freshness::Stale {
         found.push(Concern::Stale);
     }
-    if record.reported == ReportedState::InService && record.known_at().is_none() {
+    if record.reported != ReportedState::PermanentlyClosed && record.known_at().is_none() {
         found.push(Concern::Undated);
     }
     found
@@ -247,6 +248,7 @@ mod tests {
     fn found(lat: f64, lon: f64, set: impl FnOnce(&mut Record)) -> Vec<Concern> {
         let mut record = Record::at(Point::new(lat, lon).expect("on the earth"));
         record.address.country = Some(Country::UNITED_STATES);
+        record.reported_at = NOW.parse().ok();
         set(&mut record);
         concerns(&record, gazetteer(), NOW.parse().unwrap())
     }
@@ -280,7 +282,7 @@ mod tests {
         assert_eq!(found(30.27, -97.74, named), [Concern::SaysClosed]);
         let old = |record: &mut Record| record.reported_at = "2024-01-01T00:00:00Z".parse().ok();
         assert_eq!(found(30.27, -97.74, old), [Concern::Stale]);
-        assert_eq!(found(30.27, -97.74, |record| record.reported = ReportedState::InService), [Concern::Undated]);
+        assert_eq!(found(30.27, -97.74, |record| record.reported_at = None), [Concern::Undated]);
     }
 
     #[test]

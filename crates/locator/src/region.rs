@@ -171,65 +171,39 @@ static NAMED: LazyLock<HashMap<&'static str, Region>> = LazyLock::new(|| {
 });
 
 /// Other folded names, in several languages. Sorted.
-const ALIASES: [(&str, &str); 58] = [
-    ("britischkolumbien", "BC"),
-    ("californie", "CA"),
-    ("carolinadelnorte", "NC"),
-    ("carolinadelsur", "SC"),
-    ("carolinedunord", "NC"),
-    ("carolinedusud", "SC"),
-    ("colombiebritannique", "BC"),
-    ("columbiabritanica", "BC"),
-    ("commonwealthofthenorthernmarianaislands", "MP"),
-    ("dakotadelnorte", "ND"),
-    ("dakotadelsur", "SD"),
-    ("dakotadunord", "ND"),
-    ("dakotadusud", "SD"),
-    ("floride", "FL"),
-    ("hawai", "HI"),
-    ("ileduprinceedouard", "PE"),
-    ("kalifornien", "CA"),
-    ("labrador", "NL"),
-    ("louisiane", "LA"),
-    ("luisiana", "LA"),
-    ("misisipi", "MS"),
-    ("misuri", "MO"),
-    ("neumexiko", "NM"),
-    ("newfoundland", "NL"),
-    ("newyorkstate", "NY"),
-    ("nordcarolina", "NC"),
-    ("norddakota", "ND"),
-    ("nordkarolina", "NC"),
-    ("northwestterritory", "NT"),
-    ("nouveaubrunswick", "NB"),
-    ("nouveaumexique", "NM"),
-    ("nouvelleecosse", "NS"),
-    ("nuevaescocia", "NS"),
-    ("nuevahampshire", "NH"),
-    ("nuevajersey", "NJ"),
-    ("nuevomexico", "NM"),
-    ("nunavutterritory", "NU"),
-    ("pei", "PE"),
-    ("pennsylvanie", "PA"),
-    ("pennsylvanien", "PA"),
-    ("pensilvania", "PA"),
-    ("sudcarolina", "SC"),
-    ("suddakota", "SD"),
-    ("sudkarolina", "SC"),
-    ("tejas", "TX"),
-    ("terreneuve", "NL"),
-    ("terreneuveetlabrador", "NL"),
-    ("territoiresdunordouest", "NT"),
-    ("unitedstatesvirginislands", "VI"),
-    ("usvi", "VI"),
-    ("usvirginislands", "VI"),
-    ("virginiaoccidental", "WV"),
-    ("virginie", "VA"),
-    ("virginieoccidentale", "WV"),
-    ("washingtondc", "DC"),
-    ("washingtonstate", "WA"),
-    ("westvirginien", "WV"),
-    ("yukonterritory", "YT"),
+#[rustfmt::skip]
+const ALIASES: [(&str, &str); 126] = [
+    ("alasca", "AK"), ("amerikanischsamoa", "AS"), ("britischkolumbien", "BC"), ("bundesstaatnewyork", "NY"),
+    ("bundesstaatwashington", "WA"), ("californie", "CA"), ("carolinadelnorte", "NC"), ("carolinadelsur", "SC"),
+    ("carolinadonorte", "NC"), ("carolinadosul", "SC"), ("carolinedunord", "NC"), ("carolinedusud", "SC"),
+    ("cnmi", "MP"), ("colombiabritanica", "BC"), ("colombiebritannique", "BC"), ("columbiabritanica", "BC"),
+    ("columbiabritannica", "BC"), ("commonwealthofthenorthernmarianaislands", "MP"), ("dacotadelnorte", "ND"),
+    ("dacotadelsur", "SD"), ("dakotadelnorte", "ND"), ("dakotadelsur", "SD"), ("dakotadonorte", "ND"),
+    ("dakotadosul", "SD"), ("dakotadunord", "ND"), ("dakotadusud", "SD"), ("districtdecolumbia", "DC"),
+    ("distritodecolumbia", "DC"), ("estadodenovayork", "NY"), ("estadodenuevayork", "NY"), ("estadodewashington", "WA"),
+    ("etatdenewyork", "NY"), ("etatdewashington", "WA"), ("floride", "FL"), ("georgie", "GA"), ("havai", "HI"),
+    ("hawai", "HI"), ("ileduprinceedouard", "PE"), ("ilesviergesamericaines", "VI"), ("ilesviergesdesetatsunis", "VI"),
+    ("ilhadoprincipeeduardo", "PE"), ("isladelprincipeeduardo", "PE"), ("islaprincipeeduardo", "PE"),
+    ("islasmarianasdelnorte", "MP"), ("islasvirgenesamericanas", "VI"), ("islasvirgenesdelosestadosunidos", "VI"),
+    ("islasvirgenesestadounidenses", "VI"), ("kalifornien", "CA"), ("labrador", "NL"), ("louisiane", "LA"),
+    ("luisiana", "LA"), ("misisipi", "MS"), ("misuri", "MO"), ("neubraunschweig", "NB"), ("neufundland", "NL"),
+    ("neufundlandundlabrador", "NL"), ("neumexiko", "NM"), ("neuschottland", "NS"), ("newfoundland", "NL"),
+    ("newyorkstaat", "NY"), ("newyorkstate", "NY"), ("nordcarolina", "NC"), ("norddakota", "ND"),
+    ("nordkarolina", "NC"), ("nordwestterritorien", "NT"), ("northwestterritory", "NT"), ("nouveaubrunswick", "NB"),
+    ("nouveaumexique", "NM"), ("nouvelleecosse", "NS"), ("nouvellejersey", "NJ"), ("novaescocia", "NS"),
+    ("novahampshire", "NH"), ("novaiorque", "NY"), ("novajersei", "NJ"), ("novayork", "NY"), ("novobrunswick", "NB"),
+    ("novomexico", "NM"), ("nuevaescocia", "NS"), ("nuevahampshire", "NH"), ("nuevajersey", "NJ"), ("nuevayork", "NY"),
+    ("nuevobrunswick", "NB"), ("nuevohampshire", "NH"), ("nuevojersey", "NJ"), ("nuevomexico", "NM"),
+    ("nunavutterritory", "NU"), ("pei", "PE"), ("pennsylvanie", "PA"), ("pennsylvanien", "PA"), ("pensilvania", "PA"),
+    ("pensilvanien", "PA"), ("portorico", "PR"), ("prinzedwardinsel", "PE"), ("provincedeontario", "ON"),
+    ("provincedequebec", "QC"), ("provinciadeontario", "ON"), ("provinciadequebec", "QC"), ("samoaamericana", "AS"),
+    ("samoasamericaines", "AS"), ("sudcarolina", "SC"), ("suddakota", "SD"), ("sudkarolina", "SC"), ("tejas", "TX"),
+    ("tenesi", "TN"), ("terranovaelabrador", "NL"), ("terranovaylabrador", "NL"), ("terreneuve", "NL"),
+    ("terreneuveetlabrador", "NL"), ("territoiresdunordouest", "NT"), ("territoriosdelnoroeste", "NT"),
+    ("territoriosdonoroeste", "NT"), ("unitedstatesvirginislands", "VI"), ("usvi", "VI"), ("usvirginislands", "VI"),
+    ("virginiadeloeste", "WV"), ("virginiaoccidental", "WV"), ("virginiaocidental", "WV"), ("virginie", "VA"),
+    ("virginien", "VA"), ("virginieoccidentale", "WV"), ("washingtondc", "DC"), ("washingtonstaat", "WA"),
+    ("washingtonstate", "WA"), ("westvirginie", "WV"), ("westvirginien", "WV"), ("yukonterritory", "YT"),
 ];
 
 /// Folded abbreviations. Sorted.
@@ -363,6 +337,29 @@ mod tests {
         let in_country = |country| Region::all().filter(|region| region.country() == country).count();
         // 50 states, the District of Columbia and 5 territories; 10 provinces and 3 territories.
         assert_eq!((in_country(Country::UNITED_STATES), in_country(Country::CANADA)), (56, 13));
+    }
+
+    #[test]
+    fn regions_are_found_by_names_in_other_languages() {
+        for (text, code) in [
+            ("Carolina del Norte", "NC"),
+            ("Dakota del Norte", "ND"),
+            ("Pensilvania", "PA"),
+            ("Nueva York", "NY"),
+            ("Tejas", "TX"),
+            ("Luisiana", "LA"),
+            ("Misisipi", "MS"),
+            ("Nuevo México", "NM"),
+            ("Carolina do Sul", "SC"),
+            ("Virginie-Occidentale", "WV"),
+            ("Columbia Británica", "BC"),
+            ("Colombie-Britannique", "BC"),
+            ("Nouvelle-Écosse", "NS"),
+            ("Neufundland", "NL"),
+            ("Kalifornien", "CA"),
+        ] {
+            assert_eq!(Region::parse(text).map(Region::code), Some(code), "{text}");
+        }
     }
 
     #[test]

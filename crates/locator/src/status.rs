@@ -42,6 +42,8 @@ pub enum StatusReason<'a> {
     OutsideHours,
     /// Reported in service more than [`FRESH`] ago.
     OldReport,
+    /// Reported in service without a date.
+    Undated,
     /// In service, with hours that are uncertain now.
     UncertainHours,
     /// In service, with hours that cannot be evaluated.
@@ -110,6 +112,7 @@ impl<'a> StatusReason<'a> {
             Self::WithinHours => "reported in service; within its opening hours",
             Self::OutsideHours => "outside its opening hours",
             Self::OldReport => "reported in service, but more than 365 days ago",
+            Self::Undated => "reported in service, but without a date",
             Self::UncertainHours => "reported in service; its opening hours leave open whether it is open now",
             Self::HoursInWords => "reported in service; its opening hours are not in a form that can be evaluated",
             Self::HoursBySun => "reported in service; its opening hours follow the sun",
@@ -179,9 +182,9 @@ impl AtmStatus {
 /// Returns the status of an ATM at the time `now`. It follows from the reported operational state, the age of the
 /// report and the `opening` state of its hours at `now` ([`Schedule::at`](crate::Schedule::at)), if it has any.
 ///
-/// Only reports of being in service expire: an ATM that was closed long ago is not open now. A report without a date
-/// does not expire. An ATM is open only if it was reported in service; outside its hours it is closed even if nothing
-/// was reported.
+/// Only reports of being in service expire: an ATM that was closed long ago is not open now. A record in service without
+/// a date is no report of service, because it may have expired long ago. An ATM is open only if it was reported in
+/// service; outside its hours it is closed even if nothing was reported.
 ///
 /// ```
 /// # use signpost_locator::{Hours, OpenState, Point, Record, ReportedState, AtmStatus, status};
@@ -209,9 +212,10 @@ pub fn status(
         ReportedState::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
             (AtmStatus::Unknown, StatusReason::OldReport)
         }
-        ReportedState::InService => in_service(opening, always),
-        ReportedState::Unknown => match opening {
+        ReportedState::InService if as_of.is_some() => in_service(opening, always),
+        ReportedState::InService | ReportedState::Unknown => match opening {
             Some(Ok(OpenState::Closed)) => (AtmStatus::Closed, StatusReason::OutsideHours),
+            _ if record.reported == ReportedState::InService => (AtmStatus::Unknown, StatusReason::Undated),
             Some(Ok(OpenState::Open)) if always => (AtmStatus::Unknown, StatusReason::UnreportedAlways),
             Some(Ok(OpenState::Open)) => (AtmStatus::Unknown, StatusReason::UnreportedWithinHours),
             _ => (AtmStatus::Unknown, StatusReason::NothingReported),
@@ -255,9 +259,11 @@ mod tests {
     const UNSURE: Option<Result<OpenState, NotEvaluated>> = Some(Ok(OpenState::Unknown));
 
     #[rustfmt::skip]
-    const TABLE: [Case; 22] = [
+    const TABLE: [Case; 24] = [
         (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
-        (ReportedState::InService,         None,                         "24/7", OPEN, AtmStatus::Open, "open 24/7"),
+        (ReportedState::InService,         None,                         "24/7", OPEN, AtmStatus::Unknown, "without a date"),
+        (ReportedState::InService,         None,                         "", None, AtmStatus::Unknown, "without a date"),
+        (ReportedState::InService,         None, "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
         (ReportedState::InService,         Some("2027-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
         (ReportedState::InService,         Some("2025-11-20T12:00:00Z"), "24/7", OPEN, AtmStatus::Open, "open 24/7"),
         (ReportedState::InService,         Some("2025-11-20T11:59:59Z"), "24/7", OPEN, AtmStatus::Unknown, "365 days"),
@@ -265,9 +271,9 @@ mod tests {
         (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Closed, "outside"),
         (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", UNSURE, AtmStatus::Unknown, "whether it is open"),
         (ReportedState::InService,         Some("2025-11-19T00:00:00Z"), "9:00-17:00", CLOSED, AtmStatus::Unknown, "365 days"),
-        (ReportedState::InService,         None, "by chance", Some(Err(NotEvaluated::Words)), AtmStatus::Unknown, "form"),
-        (ReportedState::InService,         None, "sunrise-sunset", Some(Err(NotEvaluated::Sun)), AtmStatus::Unknown, "sun"),
-        (ReportedState::InService,         None, "9:00-17:00", Some(Err(NotEvaluated::NoZone)), AtmStatus::Unknown, "time zone"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "by chance", Some(Err(NotEvaluated::Words)), AtmStatus::Unknown, "form"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "sunrise-sunset", Some(Err(NotEvaluated::Sun)), AtmStatus::Unknown, "sun"),
+        (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "9:00-17:00", Some(Err(NotEvaluated::NoZone)), AtmStatus::Unknown, "time zone"),
         (ReportedState::InService,         Some("2026-11-19T00:00:00Z"), "", None, AtmStatus::Unknown, "hours not known"),
         (ReportedState::OutOfService,      Some("2020-01-01T00:00:00Z"), "24/7", OPEN, AtmStatus::OutOfService, "out of service"),
         (ReportedState::OutOfService,      None,                         "", None, AtmStatus::OutOfService, "out of service"),

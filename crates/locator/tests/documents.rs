@@ -145,7 +145,7 @@ fn spider_output_is_filtered_by_coins() {
     assert_eq!(record.address.one_line().as_deref(), Some("1 Main St, Miami, FL"));
     assert_eq!((record.sell, record.reported_at), (Tri::No, "2026-11-14T00:00:00Z".parse().ok()));
     assert_eq!(more(record).machine_ref.as_deref(), Some("7"));
-    assert_eq!(one.rows[1].record.reported, ReportedState::PermanentlyClosed);
+    assert_eq!(more(&one.rows[1].record).end_date, "2026-01-01".parse().ok());
     let all = import(&collection(&[
         feature("a_bank", "1", ""),
         feature("acme_us", "7", r#", "currency:XBT": "yes""#),
@@ -215,8 +215,9 @@ fn submission_sets_the_operating_status() {
         (Kyc::Phone, Decimal::parse("900"), Some("Batm3"))
     );
     assert_eq!(import.rows[1].record.reported_at, "2026-11-20T11:58:00Z".parse().ok());
-    // A report from the future would never age.
-    assert_eq!(import.rows[4].record.reported_at, None);
+    // A report from the future would never age: the date of the document takes its place.
+    assert_eq!(import.rows[4].record.reported_at, "2026-11-20T11:58:00Z".parse().ok());
+    assert_eq!((import.invalid_cells.total, import.invalid_cells.first[0].reason), (1, "in the future"));
     assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 6));
 }
 

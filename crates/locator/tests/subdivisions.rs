@@ -48,6 +48,7 @@ fn town(name: &str, state: &str, county: Option<u16>, population: u32, at: Point
         point: at,
         country: "US".to_owned(),
         division: state.to_owned(),
+        second_division: String::new(),
         county,
         population,
         time_zone: "America/New_York".to_owned(),

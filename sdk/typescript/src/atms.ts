@@ -24,6 +24,8 @@ export interface ResolvedLocation {
   source: string;
   /** From 0 to 1. */
   confidence: number;
+  /** The parts of the text that were not used. */
+  dropped?: string[];
   alternatives: unknown[];
 }
 
@@ -54,7 +56,10 @@ export interface AtmList {
   truncated: boolean;
   attribution: string[];
   advisories?: Advisory[];
+  /** The date of the newest listed ATM. */
   dataAsOf?: string;
+  /** Set if the oldest listed ATM is more than a year older. */
+  oldestDataAsOf?: string;
   /** Must be shown before the list. */
   notice?: string;
 }
@@ -113,6 +118,8 @@ export interface Atm {
   timeZone?: string;
   trades?: Record<string, unknown>;
   verifiedAt?: string;
+  /** The day on which it closes permanently, if its source announces one. */
+  endDate?: string;
   verifiedBy?: string;
   reports?: Record<string, unknown>;
   website?: string;
@@ -124,6 +131,8 @@ export interface AtmPlace {
   location?: string;
   lat?: number;
   lon?: number;
+  /** The country whose places are preferred, by its ISO 3166-1 alpha-2 code. */
+  country?: string;
   /** Maximum number of results, 1 to 50. Default: 10. */
   limit?: number;
   /** Unit of distances in texts. Default: `miles`. */

@@ -24,7 +24,7 @@ export const degrees = (right = 0, down = 0) => [
 
 export function look(change = {}) {
   Object.assign(view, change);
-  for (const [name, least, most] of [['zoom', 2, 17], ['x', 0, UNITS], ['y', 0, UNITS]]) view[name] = Math.min(Math.max(view[name], least), most);
+  for (const [name, least, most] of [['zoom', 1, 17], ['x', 0, UNITS], ['y', 0, UNITS]]) view[name] = Math.min(Math.max(view[name], least), most);
   frame ||= requestAnimationFrame(draw);
 }
 

@@ -1,4 +1,5 @@
-// The national data of the map: state borders, and a dot for each ATM.
+// The dots of the map: one for each ATM.
+import { loaded } from './lines.js';
 import { canvas, place, show } from './map.js';
 
 /** Parses the points: their number, all latitudes, all longitudes; each in ten-thousandths of a degree, as a delta. */
@@ -20,13 +21,10 @@ function read(bytes) {
 }
 
 /** A failure is ignored: the map works without dots, because the list has all ATMs. */
-const load = async (address, take) => {
-  const reply = await fetch(address);
-  if (reply.ok) show(await take(reply));
+const load = async () => {
+  const reply = await fetch(canvas.dataset.points);
+  if (reply.ok) show({ dots: read(new Uint8Array(await reply.arrayBuffer())) });
 };
-await Promise.allSettled([
-  load(canvas.dataset.lines, async (reply) => ({ lines: new Path2D(await reply.text()) })),
-  load(canvas.dataset.points, async (reply) => ({ dots: read(new Uint8Array(await reply.arrayBuffer())) })),
-]);
+await Promise.allSettled([load(), loaded]);
 performance.mark('drawn');
 canvas.dataset.state = 'drawn';

@@ -2,10 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use signpost_locator::{Country, Distance, Index, Record, Region};
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::{Country, Distance, Index, Point, Record, Region};
 
 /// Maximum distance between an ATM without a country and the ATM with the assumed country.
 const NEAR: Distance = Distance::miles(50.0);
+
+/// The countries of a set of ATMs.
+#[derive(Debug)]
+pub(super) struct AtmCountries {
+    known: BTreeSet<Country>,
+    /// The ATMs whose country is unknown.
+    unknown: Vec<Point>,
+    /// `true` if the ATMs are in several countries.
+    pub(super) are_several: bool,
+}
 
 /// Returns the country of an address. The territories of the United States belong to it.
 #[must_use]
@@ -14,19 +25,42 @@ pub fn country_of(region: Option<Region>, country: Option<Country>) -> Option<Co
     region.map(Region::country).or(country)
 }
 
-/// Returns the countries of all records, given an index of them. `None` if a country is unknown.
-pub(crate) fn countries(records: &[&Record], index: &Index) -> Option<BTreeSet<Country>> {
-    let known: Vec<Option<Country>> = records.iter().map(|record| own_country(record)).collect();
-    let mut countries = BTreeSet::new();
-    for (record, country) in records.iter().zip(&known) {
-        if let Some(country) = country {
-            countries.insert(*country);
-            continue;
-        }
-        let nearest = index.nearest(record.point, NEAR, 1, |at| known[at as usize].is_some());
-        countries.insert(known[nearest.first()?.at as usize]?);
+/// Returns `true` if the [`Region`]s of a country are known: they are part of the paths of its towns.
+pub(super) fn has_known_regions(country: Country) -> bool {
+    country == Country::UNITED_STATES || country == Country::CANADA
+}
+
+impl AtmCountries {
+    /// Returns the countries of all records, given an index of them.
+    pub(super) fn of_records(records: &[&Record], index: &Index) -> Self {
+        let own: Vec<Option<Country>> = records.iter().map(|record| own_country(record)).collect();
+        let known = own.iter().flatten().copied().collect();
+        let without_country = records.iter().zip(&own).filter(|(_, country)| country.is_none());
+        let unknown = without_country
+            .map(|(record, _)| record.point)
+            .filter(|point| index.nearest(*point, NEAR, 1, |at| own[at as usize].is_some()).is_empty())
+            .collect();
+        Self { known, unknown, are_several: false }
     }
-    Some(countries)
+
+    /// Returns `true` if the ATMs are in several countries. ATMs of an unknown country are in that of the nearest
+    /// place.
+    pub(super) fn compare(&mut self, gazetteer: &Gazetteer) {
+        let mut countries = self.known.clone();
+        for point in &self.unknown {
+            if countries.len() > 1 {
+                break;
+            }
+            let nearest = gazetteer.nearest_place(*point);
+            countries.extend(nearest.and_then(|(place, _)| country_of(place.region, Some(place.country))));
+        }
+        self.are_several = countries.len() > 1;
+    }
+
+    /// Returns the countries. `None` if the country of an ATM is unknown.
+    pub(super) fn all(&self) -> Option<&BTreeSet<Country>> {
+        self.unknown.is_empty().then_some(&self.known)
+    }
 }
 
 fn own_country(record: &Record) -> Option<Country> {

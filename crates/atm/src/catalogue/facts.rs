@@ -138,7 +138,6 @@ impl Coins {
     pub(crate) fn facts(&self, record: &Record, hours: Option<u32>) -> Facts {
         let in_service_until = match (record.reported, record.reported_at) {
             (ReportedState::InService, Some(at)) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX).as_microsecond(),
-            (ReportedState::InService, None) => Timestamp::MAX.as_microsecond(),
             _ => i64::MIN,
         };
         let mut facts = Facts {

@@ -15,7 +15,7 @@ use crate::advisories::{Advisories, Advisory, LawStatus, Location};
 const MAX_DISTANCE: Distance = Distance::metres(20_100_000.0);
 
 impl Snapshot {
-    /// Returns the snapshot with these advisories.
+    /// Returns the snapshot with these advisories, and with the countries of its ATMs.
     ///
     /// # Panics
     /// If the snapshot is served already.
@@ -31,6 +31,7 @@ impl Snapshot {
             facts.advice = parts.entries[*at as usize].advice;
         }
         parts.advice = table;
+        parts.countries.compare(gazetteer);
         self
     }
 }

@@ -82,12 +82,12 @@ impl Catalogue {
     }
 }
 
-/// Reads the catalogue from the database, with the reports until `now`.
+/// Reads the catalogue from the database, with the reports until `now` and the ATMs that are closed by then.
 ///
 /// # Errors
 /// The errors of [`Store::read`], or if a record or a report cannot be read.
 pub async fn load(store: &Store, now: Timestamp) -> Result<Snapshot> {
-    let stored = sql::read_catalogue(store).await?;
+    let stored = sql::read_catalogue(store, now).await?;
     // 40,000 records take 100 ms, too long for a thread that also runs requests.
     let built =
         tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")?;

@@ -17,6 +17,8 @@ mod snapshot;
 mod source;
 pub mod sql;
 mod stored;
+mod town;
+mod town_drafts;
 mod towns;
 mod watch;
 
@@ -33,5 +35,6 @@ pub use snapshot::{CatalogueEntry, Snapshot, SnapshotParts};
 pub use source::{OPERATOR, SAMPLE, Source};
 pub use sql::{Conflict, ImportSteps, RequiredStatementRefused, SourceCount, StoredCatalogue};
 pub use stored::{StoredAtm, UnmergedAtm};
-pub use towns::{Town, TownArea, Towns};
+pub use town::{Town, TownArea};
+pub use towns::Towns;
 pub use watch::watch;

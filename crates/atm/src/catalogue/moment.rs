@@ -44,7 +44,8 @@ impl<'a> Moment<'a> {
     #[must_use]
     pub fn lasts_until(&self) -> Timestamp {
         let minute = self.now.as_second().div_euclid(60) + 1;
-        Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.evaluated_hours.until())
+        let until = Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.evaluated_hours.until());
+        self.snapshot.next_end().map_or(until, |end| until.min(end))
     }
 
     /// Returns the snapshot.

@@ -8,17 +8,21 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{
-    AtmId, Coin, Country, Index, IndexMatch, MergedAtm, Record, Region, ReportedState, fold, merge,
+    Atm, AtmId, Coin, Country, DataDates, Distance, Index, IndexMatch, MergedAtm, Point, Record, Region, ReportedState,
+    fold, merge,
 };
 
 use super::advice::AdviceTable;
-use super::countries::countries;
+use super::countries::AtmCountries;
 use super::facts::{Coins, Facts};
 use super::hours::{HoursTable, HoursTableBuilder};
 use super::report_table::ReportTable;
 use super::source::{SAMPLE, Source};
 use super::sql::StoredCatalogue;
 use super::towns::Towns;
+
+/// Maximum distance between a place and the ATMs for which it is preferred to other places of its name.
+const NEAR_PLACE: Distance = Distance::miles(50.0);
 
 /// An ATM of the catalogue.
 #[derive(Debug)]
@@ -31,6 +35,14 @@ pub struct CatalogueEntry {
     pub(super) advice: u32,
     /// The day of the last change of its rows.
     pub(crate) changed: Option<Date>,
+}
+
+impl CatalogueEntry {
+    /// Creates the entry of a single row that is not in the catalogue, without hours and advisories.
+    pub(crate) fn of_row(row: Atm) -> Option<Self> {
+        let atm = merge(vec![row], &BTreeSet::new()).pop()?;
+        Some(Self { atm, hours: None, advice: 0, changed: None })
+    }
 }
 
 /// A snapshot of the catalogue with the reports about its ATMs. Reports change more often than ATMs, so snapshots share
@@ -64,8 +76,13 @@ pub struct SnapshotParts {
     /// The number of ATMs with an address in each region.
     regions: BTreeMap<Region, usize>,
     sources: Vec<Source>,
-    data_as_of: Option<Timestamp>,
-    countries: Option<BTreeSet<Country>>,
+    /// The dates of the ATMs.
+    dates: DataDates,
+    /// The dates of the rows of each source.
+    source_dates: HashMap<Arc<str>, DataDates>,
+    /// The first time at which an ATM closes permanently.
+    next_end: Option<Timestamp>,
+    pub(super) countries: AtmCountries,
     /// Created on first use.
     towns: OnceLock<Towns>,
 }
@@ -83,7 +100,7 @@ impl Snapshot {
     /// reports ([`Snapshot::with_reports`]) yet.
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
-        let StoredCatalogue { version, atms, changed, apart, sources } = stored;
+        let StoredCatalogue { version, atms, changed, next_end, apart, sources } = stored;
         let mut hours = HoursTableBuilder::default();
         let entries = merge(atms, &apart).into_iter().map(|atm| {
             let changed = last_change(&atm, &changed);
@@ -111,9 +128,17 @@ impl Snapshot {
         let facts = present_entries.iter().map(|entry| coins.facts(&entry.atm.record, entry.hours)).collect();
         let records: Vec<&Record> = present_entries.iter().map(|entry| &*entry.atm.record).collect();
         let index = Index::build(&records.iter().map(|record| record.point).collect::<Vec<_>>());
-        let countries = countries(&records, &index);
-        let newest_record = entries.iter().filter_map(|entry| entry.atm.record.known_at()).max();
-        let newest_import = sources.iter().map(|source| source.imported_at).max();
+        let countries = AtmCountries::of_records(&records, &index);
+        let entry_dates = entries.iter().map(|entry| entry.atm.known_at()).collect();
+        let mut source_dates: HashMap<Arc<str>, DataDates> = HashMap::new();
+        for claim in entries.iter().flat_map(|entry| &entry.atm.claims) {
+            match source_dates.get_mut(&claim.source) {
+                Some(dates) => dates.add(claim.known_at),
+                None => {
+                    source_dates.insert(Arc::clone(&claim.source), DataDates::from_iter([claim.known_at]));
+                }
+            }
+        }
         let parts = SnapshotParts {
             version,
             entries,
@@ -127,7 +152,9 @@ impl Snapshot {
             cities,
             regions,
             sources,
-            data_as_of: newest_record.or(newest_import).map(whole_seconds),
+            dates: entry_dates,
+            source_dates,
+            next_end,
             countries,
             towns: OnceLock::new(),
         };
@@ -151,6 +178,17 @@ impl Snapshot {
             return all;
         }
         self.towns_left.get_or_init(|| all.without(self.reports.gone().filter_map(|id| self.position(id))))
+    }
+
+    /// Returns `true` if an ATM is at most 50 miles from a point, and the ATMs are in several countries. If all ATMs
+    /// are in a single country, they are no reason to prefer one place of a name to another.
+    #[must_use]
+    pub fn has_atms_near(&self, point: Point) -> bool {
+        if !self.countries.are_several {
+            return false;
+        }
+        let near = self.index.nearest(point, NEAR_PLACE, 1, |at| !self.is_gone(self.present_entry(at)));
+        !near.is_empty()
     }
 }
 
@@ -222,16 +260,38 @@ impl SnapshotParts {
         })
     }
 
-    /// Returns when an ATM was last reported or checked by its source, or else when the last import was.
+    /// Returns the dates of the ATMs: when their sources last reported or checked them.
     #[must_use]
-    pub fn data_as_of(&self) -> Option<Timestamp> {
-        self.data_as_of
+    pub fn dates(&self) -> DataDates {
+        self.dates
+    }
+
+    /// Returns the dates of the rows of a source.
+    #[must_use]
+    pub fn dates_of_source(&self, name: &str) -> DataDates {
+        self.source_dates.get(name).copied().unwrap_or_default()
+    }
+
+    /// Returns the time of the last import of any source.
+    #[must_use]
+    pub fn imported_at(&self) -> Option<Timestamp> {
+        self.sources.iter().map(|source| source.imported_at).max()
+    }
+
+    /// Returns the first time at which an ATM closes permanently.
+    pub(super) fn next_end(&self) -> Option<Timestamp> {
+        self.next_end
+    }
+
+    /// Returns `true` if an ATM has closed permanently since the snapshot was read.
+    pub(super) fn is_outdated(&self, now: Timestamp) -> bool {
+        self.next_end.is_some_and(|end| end <= now)
     }
 
     /// Returns the countries with ATMs. `None` if the country of an ATM is unknown.
     #[must_use]
     pub fn countries(&self) -> Option<&BTreeSet<Country>> {
-        self.countries.as_ref()
+        self.countries.all()
     }
 
     /// Returns `true` if a record has this coin.
@@ -266,9 +326,4 @@ impl SnapshotParts {
 fn last_change(machine: &MergedAtm, changed: &[(AtmId, Date)]) -> Option<Date> {
     let positions = machine.claims.iter().map(|claim| changed.binary_search_by_key(&claim.id, |(id, _)| *id));
     positions.flatten().map(|at| changed[at].1).max()
-}
-
-/// Returns a time without its fraction of a second.
-fn whole_seconds(at: Timestamp) -> Timestamp {
-    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }

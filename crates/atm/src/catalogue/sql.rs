@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 use signpost_locator::{Atm, AtmId, Record, RecordInterner, sample};
@@ -70,6 +70,9 @@ const RESET_FEED: &str = "UPDATE atm_feeds SET etag = NULL, last_modified = NULL
 const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
 
+/// Age of the fictional ATMs, which do not grow older: their status is known, and every report of a visitor is newer.
+const SAMPLE_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
+
 /// The catalogue in the database, without removed ATMs.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -78,6 +81,8 @@ pub struct StoredCatalogue {
     pub atms: Vec<Atm>,
     /// The day on which each row last changed, by ID.
     pub changed: Vec<(AtmId, Date)>,
+    /// The first time at which an ATM closes permanently.
+    pub next_end: Option<Timestamp>,
     /// Rows that are never merged with rows of other sources.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
@@ -120,29 +125,29 @@ pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
 }
 
-/// Reads all of the catalogue.
+/// Reads all of the catalogue. ATMs with an end date up to `now` are permanently closed.
 ///
 /// # Errors
 /// The errors of [`Store::read`], or if a record cannot be read.
-pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
+pub async fn read_catalogue(store: &Store, now: Timestamp) -> Result<StoredCatalogue> {
     // After an import between these reads the version is too old, and the next check reads again.
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
-    let AtmReader { atms, changed, .. } = read_atms(store).await?;
+    let AtmReader { atms, changed, next_end, .. } = read_atms(store, now).await?;
     let mut apart = BTreeSet::new();
     for row in store.read(UnmergedAtm::SELECT, params![]).await? {
         apart.insert(UnmergedAtm::from_row(row)?.id);
     }
-    Ok(StoredCatalogue { version, atms, changed, apart, sources })
+    Ok(StoredCatalogue { version, atms, changed, next_end, apart, sources })
 }
 
 /// Reads all ATMs, by ID. Another thread parses each page while the next page is read.
-async fn read_atms(store: &Store) -> Result<AtmReader> {
+async fn read_atms(store: &Store, now: Timestamp) -> Result<AtmReader> {
     let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(MAX_WAITING_PAGES);
     let parsed = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
         let mut reader = AtmReader::default();
         while let Some(page) = waiting.blocking_recv() {
-            page.into_iter().try_for_each(|row| reader.add(row))?;
+            page.into_iter().try_for_each(|row| reader.add(row, now))?;
         }
         Ok(reader)
     });
@@ -165,6 +170,7 @@ async fn read_atms(store: &Store) -> Result<AtmReader> {
 struct AtmReader {
     atms: Vec<Atm>,
     changed: Vec<(AtmId, Date)>,
+    next_end: Option<Timestamp>,
     /// The names of sources, each stored once.
     names: HashSet<Arc<str>>,
     parts: RecordInterner,
@@ -172,13 +178,19 @@ struct AtmReader {
 
 impl AtmReader {
     /// Adds the ATM in a row of [`ATMS`].
-    fn add(&mut self, row: Row) -> Result<()> {
+    fn add(&mut self, row: Row, now: Timestamp) -> Result<()> {
         let StoredAtm { id, source: name, record, updated_at, .. } = StoredAtm::from_row(row)?;
         self.changed.push((id, TimeZone::UTC.to_datetime(updated_at).date()));
         let source = self.names.get(name.as_str()).cloned().unwrap_or_else(|| name.into());
         self.names.insert(Arc::clone(&source));
         let mut record: Box<Record> =
             serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
+        if &*source == SAMPLE {
+            record.reported_at = now.checked_sub(SAMPLE_AGE).ok();
+        }
+        if let Some(end) = record.close_if_ended(now) {
+            self.next_end = Some(self.next_end.map_or(end, |next| next.min(end)));
+        }
         self.parts.intern(&mut record);
         self.atms.push(Atm { id, source, record });
         Ok(())

@@ -1,40 +1,17 @@
 //! The towns with ATMs, by country, region and name.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::{Country, Distance, Index, Point, Record, Region, ReportedState, fold, slug};
+use signpost_locator::{Distance, Index, Point, Record, fold};
 
-use super::countries::country_of;
-use crate::advisories::Location;
+use super::countries::has_known_regions;
+use super::town::{Town, TownArea};
+use super::town_drafts::{TownDrafts, TownKey};
 
 /// The number of an ATM without a town.
 const NONE: u32 = u32::MAX;
-
-/// The country and region of a town. Only the United States and Canada have regions here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TownArea {
-    /// The country.
-    pub country: Country,
-    /// The state, territory or province.
-    pub region: Option<Region>,
-}
-
-/// A town with ATMs.
-#[derive(Clone, Debug)]
-pub struct Town {
-    /// The area.
-    pub area: TownArea,
-    /// The name in the gazetteer, or else in the address of the first ATM.
-    pub name: Box<str>,
-    /// The centre in the gazetteer, or else of the ATMs.
-    pub center: Point,
-    /// The positions of the ATMs that are not gone, those nearest to the centre first.
-    machines: Box<[u32]>,
-}
 
 /// The towns of a snapshot.
 #[derive(Debug)]
@@ -55,68 +32,38 @@ struct TownLookup {
     index: Index,
 }
 
-/// A town while its ATMs are collected.
-#[derive(Default)]
-struct TownDraft {
-    name: String,
-    center: Option<Point>,
-    machines: Vec<u32>,
-}
-
 impl Towns {
-    /// Sorts ATMs by the towns of their addresses, or else of the nearest place.
+    /// Sorts ATMs by the towns of their addresses, or else of the places around them.
     pub(super) fn build(records: &[&Record], places: &Gazetteer) -> Self {
-        let mut drafts: BTreeMap<(TownArea, String), TownDraft> = BTreeMap::new();
-        let mut main_names: BTreeMap<(TownArea, Box<str>), String> = BTreeMap::new();
-        let mut key_of_each = Vec::with_capacity(records.len());
-        for (at, record) in (0..).zip(records) {
-            let key = find_town(record, places).map(|(area, city)| {
-                let folded = fold(&city);
-                let main = match main_names.entry((area, folded.clone().into())) {
-                    Entry::Occupied(known) => known.get().clone(),
-                    Entry::Vacant(new) => new.insert(add_draft(&mut drafts, area, &city, folded, places)).clone(),
-                };
-                (area, main)
-            });
-            if let Some(key) = &key
-                && record.reported != ReportedState::PermanentlyClosed
-            {
-                drafts.entry(key.clone()).or_default().machines.push(at);
-            }
-            key_of_each.push(key);
-        }
-        drafts.retain(|_, draft| !draft.machines.is_empty());
-        Self::from_drafts(drafts, main_names, &key_of_each, records)
+        let mut drafts = TownDrafts::new(places);
+        let key_of_each = drafts.add_all(records);
+        Self::from_drafts(drafts, &key_of_each, records)
     }
 
-    fn from_drafts(
-        drafts: BTreeMap<(TownArea, String), TownDraft>,
-        main_names: BTreeMap<(TownArea, Box<str>), String>,
-        key_of_each: &[Option<(TownArea, String)>],
-        records: &[&Record],
-    ) -> Self {
-        let mut drafts: Vec<_> = drafts.into_iter().collect();
+    fn from_drafts(drafts: TownDrafts<'_>, key_of_each: &[Option<TownKey>], records: &[&Record]) -> Self {
+        let TownDrafts { drafts, main_names, .. } = drafts;
+        let mut drafts: Vec<_> = drafts.into_iter().filter(|(_, draft)| !draft.machines.is_empty()).collect();
         drafts.sort_by(|(a, one), (b, other)| (a.0, &one.name).cmp(&(b.0, &other.name)));
         let keys = drafts.iter().map(|(key, _)| key.clone());
-        let by_key: BTreeMap<(TownArea, String), u32> = keys.zip(0..).collect();
+        let by_key: BTreeMap<TownKey, u32> = keys.zip(0..).collect();
         let of_atms = key_of_each.iter().map(|key| match key {
             Some(key) => by_key.get(key).copied().unwrap_or(NONE),
             None => NONE,
         });
         let of_atms = of_atms.collect();
-        let mut numbers: BTreeMap<(TownArea, Box<str>), u32> = BTreeMap::new();
-        for ((area, name), main) in main_names {
-            if let Some(number) = by_key.get(&(area, main)) {
-                numbers.insert((area, name), *number);
-            }
-        }
         let towns = drafts.into_iter().map(|((area, _), draft)| Arc::new(draft.town(area, records)));
         let towns: Vec<_> = towns.collect();
+        let mut numbers = spelled_towns(&main_names, &by_key, true);
+        let elsewhere = spelled_towns(&main_names, &by_key, false);
         // A town is also found by its gazetteer name, even if no address has it.
         for ((area, main), number) in by_key {
             for own in [fold(&towns[number as usize].slug()), main] {
                 numbers.entry((area, own.into())).or_insert(number);
             }
+        }
+        // Outside the United States and Canada several towns may have the name in an address, and one of them its path.
+        for (name, number) in elsewhere {
+            numbers.entry(name).or_insert(number);
         }
         let index = Index::build(&towns.iter().map(|town| town.center).collect::<Vec<_>>());
         Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_atms, index }) }
@@ -192,77 +139,27 @@ impl Towns {
     }
 }
 
-impl Town {
-    /// Returns the name for URLs.
-    #[must_use]
-    pub fn slug(&self) -> String {
-        slug(&self.name)
+/// Returns the numbers of the towns by their names in addresses, in the countries with or without known regions.
+fn spelled_towns(
+    main_names: &BTreeMap<(TownArea, Box<str>), String>,
+    by_key: &BTreeMap<TownKey, u32>,
+    has_regions: bool,
+) -> BTreeMap<(TownArea, Box<str>), u32> {
+    let mut numbers = BTreeMap::new();
+    for ((area, name), main) in main_names {
+        if has_known_regions(area.country) != has_regions {
+            continue;
+        }
+        if let Some(number) = by_key.get(&(*area, main.clone())) {
+            numbers.insert((*area, name.clone()), *number);
+        }
     }
-
-    /// Returns the number of ATMs.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.machines.len()
-    }
-
-    /// Returns `true` if it has no ATMs.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.machines.is_empty()
-    }
-
-    /// Returns the positions of the ATMs that are not gone, those nearest to the centre first.
-    #[must_use]
-    pub fn machines(&self) -> &[u32] {
-        &self.machines
-    }
-}
-
-impl TownDraft {
-    fn town(self, area: TownArea, records: &[&Record]) -> Town {
-        let points: Vec<Point> = self.machines.iter().map(|at| records[*at as usize].point).collect();
-        let center = self.center.or_else(|| Point::centroid(points.iter().copied()));
-        // ATMs on opposite sides of the earth have no common centre.
-        let center = center.unwrap_or_else(|| *points.first().expect("a town has an ATM"));
-        let distances = points.iter().map(|point| center.distance(*point).in_metres());
-        let mut machines: Vec<(f64, u32)> = distances.zip(self.machines).collect();
-        machines.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let machines = machines.into_iter().map(|(_, at)| at).collect();
-        Town { area, name: self.name.into(), center, machines }
-    }
+    numbers
 }
 
 /// Returns the towns with ATMs.
 fn present(towns: &[Arc<Town>]) -> impl Iterator<Item = &Town> {
     towns.iter().map(Arc::as_ref).filter(|town| !town.is_empty())
-}
-
-/// Returns the area and the city of an ATM, if both are known.
-fn find_town<'a>(record: &'a Record, places: &Gazetteer) -> Option<(TownArea, Cow<'a, str>)> {
-    let location = Location::of_atm(record, places);
-    let own = location.country?;
-    let region = location.region.or_else(|| Region::of_territory(own));
-    let country = country_of(region, Some(own))?;
-    let city = location.city?;
-    (!fold(&city).is_empty()).then_some((TownArea { country, region }, city))
-}
-
-/// Adds the draft of a town for a new spelling of its name, unless it exists. Returns the folded main name of the town.
-fn add_draft(
-    drafts: &mut BTreeMap<(TownArea, String), TownDraft>,
-    area: TownArea,
-    city: &str,
-    folded: String,
-    places: &Gazetteer,
-) -> String {
-    let place = area.region.and_then(|region| places.city(region, city));
-    let main = place.as_ref().map_or(folded, |place| fold(&place.name));
-    let draft = drafts.entry((area, main.clone())).or_default();
-    if draft.name.is_empty() {
-        draft.center = place.as_ref().map(|place| place.point);
-        draft.name = place.map_or_else(|| city.trim().to_owned(), |place| place.name);
-    }
-    main
 }
 
 #[cfg(test)]

@@ -37,7 +37,8 @@ async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>, clock: &Cl
     .await??;
     let version = sql::read_version(store).await?;
     let served = catalogue.snapshot();
-    if served.version() == version && served.advice.is_of(&catalogue.advisories.now()) {
+    let is_current = served.version() == version && !served.is_outdated(clock.now());
+    if is_current && served.advice.is_of(&catalogue.advisories.now()) {
         return reload_reports(store, catalogue, &served, clock).await;
     }
     let snapshot = load(store, clock.now()).await?;

@@ -6,15 +6,18 @@
 
 mod azimuthal;
 mod figure;
+mod lines;
 mod mercator;
 mod overview;
 mod placing;
 mod points;
 mod rings;
 mod shape;
+mod window;
 mod words;
 
 pub use figure::{FigureAtm, FigureScene, draw_figure};
+pub use lines::{STATE_LINES, WORLD_LINES, square_lines};
 pub use overview::{MapView, draw_overview, fit_view};
 pub use points::{MAX_POINTS, encode_points};
 pub use rings::RingUnit;

@@ -5,28 +5,17 @@ use std::fmt::Write;
 
 use signpost_locator::Point;
 
-use super::mercator::{UNITS, degrees, project};
+use super::lines::lines_in;
+use super::mercator::{degrees, project};
+use super::window::{MapWindow, zoom_of_scale};
 
 /// Width and height of the drawing, in pixels.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
+/// Width and height of the map of [`fit_view`], in pixels.
+const VIEW: [f64; 2] = [700.0, 480.0];
 /// Width of a cell, in pixels. There are at most 40,000 cells.
 const CELL: f64 = 4.0;
-/// Share of the ATMs that is ignored on each side: a single ATM in Guam would make the states small.
-const OUTLYING: f64 = 0.02;
-/// The view without ATMs: the contiguous United States.
-const DEFAULT_WINDOW: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
-/// Minimum width of the view, in units: about 150 miles.
-const MIN_WIDTH: f64 = 6.0;
-
-/// A part of the Mercator map, in its units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct MapWindow {
-    west: f64,
-    north: f64,
-    east: f64,
-    south: f64,
-}
 
 /// The first view of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,22 +28,22 @@ pub struct MapView {
     pub zoom: f64,
 }
 
-/// Returns the view of a map of 700 by 480 pixels that contains nearly all of these ATMs; without ATMs, the view of the
-/// contiguous United States.
+/// Returns the view of a map of 700 by 480 pixels that contains at least 95 % of these ATMs, and all that are not far
+/// from the others; without ATMs, the view of the contiguous United States.
 #[must_use]
 pub fn fit_view(points: &[Point]) -> MapView {
     let window = MapWindow::around(points);
     let [lat, lon] = degrees(window.middle());
-    let pixels = (700.0 / (window.east - window.west)).min(480.0 / (window.south - window.north));
-    MapView { lat, lon, zoom: ((pixels * UNITS / 256.0).log2() * 10.0).floor() / 10.0 }
+    MapView { lat, lon, zoom: (zoom_of_scale(window.scale(VIEW)) * 10.0).floor() / 10.0 }
 }
 
-/// Draws nearly all of these ATMs and the borders of the states as an SVG document in the colours of the reader's
-/// theme. It has at most 700 kB, and 40 kB for 10,000 ATMs.
+/// Draws nearly all of these ATMs, the borders of the states and the outlines of the countries as an SVG document in the
+/// colours of the reader's theme. It has at most 700 kB, and 80 kB for 10,000 ATMs.
 #[must_use]
-pub fn draw_overview(points: &[Point], state_lines: &str) -> String {
+pub fn draw_overview(points: &[Point]) -> String {
     let window = MapWindow::around(points);
-    let scale = (WIDTH / (window.east - window.west)).min(HEIGHT / (window.south - window.north));
+    let scale = window.scale([WIDTH, HEIGHT]);
+    let lines = lines_in(&window.visible([WIDTH, HEIGHT]), zoom_of_scale(scale));
     let [east, south] = window.middle();
     let left = WIDTH / 2.0 - east * scale;
     let top = HEIGHT / 2.0 - south * scale;
@@ -75,7 +64,7 @@ pub fn draw_overview(points: &[Point], state_lines: &str) -> String {
          <style>svg{{background:#edf1ee}}path{{fill:none;stroke:#0a6b47;stroke-linecap:round}}.l{{stroke:#74837b}}\
          @media(prefers-color-scheme:dark){{svg{{background:#19211d}}path{{stroke:#54d69c}}.l{{stroke:#7c8d85}}}}</style>\
          <path class=\"l\" transform=\"translate({left:.2} {top:.2}) scale({hundredth:.5})\" stroke-width=\"{:.2}\" \
-         d=\"{state_lines}\"/>\
+         d=\"{lines}\"/>\
          <path stroke-width=\"3\" d=\"{one}\"/><path stroke-width=\"4.5\" d=\"{some}\"/>\
          <path stroke-width=\"7\" d=\"{many}\"/></svg>",
         1.0 / hundredth,
@@ -90,38 +79,6 @@ fn dots(cells: &BTreeMap<(i32, i32), u32>, min: u32, max: u32) -> String {
         write!(path, "M{x} {y}h0").expect("a text");
     }
     path
-}
-
-impl MapWindow {
-    fn middle(&self) -> [f64; 2] {
-        [f64::midpoint(self.west, self.east), f64::midpoint(self.north, self.south)]
-    }
-
-    fn around(points: &[Point]) -> Self {
-        if points.is_empty() {
-            return DEFAULT_WINDOW;
-        }
-        let [mut x, mut y]: [Vec<f64>; 2] =
-            [0, 1].map(|axis| points.iter().map(|point| project(*point)[axis]).collect());
-        let [west, east] = span(&mut x);
-        let [north, south] = span(&mut y);
-        // Space for the dots at the edges.
-        let room = ((east - west).max(south - north) * 0.08).max(MIN_WIDTH / 2.0);
-        Self { west: west - room, north: north - room, east: east + room, south: south + room }
-    }
-}
-
-/// Returns the range of nearly all values.
-fn span(values: &mut [f64]) -> [f64; 2] {
-    values.sort_unstable_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a part of a length"
-    )]
-    let out = (values.len() as f64 * OUTLYING) as usize;
-    [values[out], values[values.len() - 1 - out]]
 }
 
 #[cfg(test)]
@@ -151,15 +108,15 @@ mod tests {
 
     #[test]
     fn drawing_has_dots_and_is_bounded() {
-        let empty = draw_overview(&[], "M0 0l1 1");
-        assert!(empty.contains("d=\"M0 0l1 1\"") && !empty.contains("h0"), "{empty}");
-        let one = draw_overview(&[point(30.0, -97.0)], "");
+        let empty = draw_overview(&[]);
+        assert!(empty.contains("d=\"M") && !empty.contains("h0"), "{empty}");
+        let one = draw_overview(&[point(30.0, -97.0)]);
         assert_eq!(one.matches("h0").count(), 1);
         assert!(one.contains("M502 310h0") || one.contains("M502 312h0") || one.contains("M498 310h0"), "{one}");
-        let crowd = draw_overview(&vec![point(-89.0, 180.0); 10_000], "");
+        let crowd = draw_overview(&vec![point(-89.0, 180.0); 10_000]);
         assert_eq!(crowd.matches("h0").count(), 1);
         let spread = |at: u32| point(f64::from(at % 1000) * 0.16 - 80.0, f64::from(at / 1000) * 0.3 - 150.0);
-        let full = draw_overview(&(0..1_000_000).map(spread).collect::<Vec<_>>(), "");
+        let full = draw_overview(&(0..1_000_000).map(spread).collect::<Vec<_>>());
         assert!(full.len() < 700_000, "{}", full.len());
     }
 }

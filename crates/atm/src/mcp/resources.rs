@@ -1,10 +1,12 @@
 //! Resources: one ATM, the ATMs of a city, and the coverage of the catalogue.
 
 use serde_json::{Map, Value, json};
+use signpost_locator::DataDates;
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_mcp::{CallError, Contents, Handler, Resource, StringMap, Structured};
 
 use super::{completions, tools};
+use crate::catalogue::{Snapshot, Source};
 use crate::locator::{Locator, icons};
 
 pub(crate) const ATM: &str = "atm://{atmId}";
@@ -78,13 +80,7 @@ fn coverage(locator: &Locator) -> Value {
         .regions()
         .map(|(region, count)| json!({ "code": region.code(), "name": region.name(), "machines": count }))
         .collect();
-    let sources: Vec<_> = snapshot
-        .sources()
-        .take(MAX_SOURCES)
-        .map(|source| {
-            json!({ "name": source.name, "attribution": source.attribution, "importedAt": source.imported_at })
-        })
-        .collect();
+    let sources: Vec<_> = snapshot.sources().take(MAX_SOURCES).map(|source| cover_source(&snapshot, source)).collect();
     let mut covered = json!({
         "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.deployment },
         "machines": snapshot.len(),
@@ -92,12 +88,28 @@ fn coverage(locator: &Locator) -> Value {
         "regions": regions,
         "withoutRegion": snapshot.len() - placed,
         "sources": sources,
-        "dataAsOf": snapshot.data_as_of(),
         "places": ATTRIBUTION,
     });
+    set_dates(&mut covered, snapshot.dates());
     let left_out = snapshot.sources().count().saturating_sub(MAX_SOURCES);
     if left_out > 0 {
         covered["sourcesLeftOut"] = json!(left_out);
     }
     covered
+}
+
+fn cover_source(snapshot: &Snapshot, source: &Source) -> Value {
+    let mut covered =
+        json!({ "name": source.name, "attribution": source.attribution, "importedAt": source.imported_at });
+    set_dates(&mut covered, snapshot.dates_of_source(&source.name));
+    covered
+}
+
+/// Adds the newest date of data; also the oldest date, if it is more than a year older.
+fn set_dates(covered: &mut Value, dates: DataDates) {
+    for (member, date) in [("dataAsOf", dates.newest), ("oldestDataAsOf", dates.oldest_if_distant())] {
+        if let Some(date) = date {
+            covered[member] = json!(date);
+        }
+    }
 }

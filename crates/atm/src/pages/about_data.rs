@@ -84,6 +84,7 @@ fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
                         th scope="col" { (words.source) }
                         th scope="col" { (words.licence) }
                         th scope="col" { (words.machines_head) }
+                        th scope="col" { (words.dated) }
                         th scope="col" { (words.taken_on) }
                     } }
                     tbody {
@@ -92,6 +93,7 @@ fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
                                 td { bdi { (source.name) } }
                                 td { bdi { (source.attribution) } }
                                 td { ((words.number)(counts.get(&*source.name).copied().unwrap_or_default())) }
+                                td { (dates_of_source(context, source)) }
                                 td { ((words.date)(utc_date(source.imported_at))) }
                             }
                         }
@@ -100,5 +102,17 @@ fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
             }
             p.sm.soft.gap { (words.places_from) " " (ATTRIBUTION) "." }
         }
+    }
+}
+
+/// Returns the date of the newest data of a source, with that of the oldest if it is more than a year older.
+fn dates_of_source(context: &PageContext, source: &Source) -> String {
+    let words = context.words();
+    let dates = context.snapshot.dates_of_source(&source.name);
+    let Some(newest) = dates.newest else { return words.no_date.to_owned() };
+    let newest = (words.date)(utc_date(newest));
+    match dates.oldest_if_distant() {
+        Some(oldest) => (words.from_to)(&(words.date)(utc_date(oldest)), &newest),
+        None => newest,
     }
 }

@@ -23,6 +23,7 @@ use super::parts::{figure, missing_page, search_form};
 use super::report_form::quote;
 use super::sources::{corrections_card, sources};
 use super::status::{since, status_shape, status_text};
+use super::unlisted::show_unlisted;
 use super::week::{AtmWeek, hours_card, local_time};
 use super::words::{capitalized, utc_date};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, StoredAtm, Town, sql};
@@ -44,8 +45,8 @@ pub(super) async fn show(context: PageContext, PathParams(id): PathParams<String
     Ok(page.await)
 }
 
-/// Returns a redirect to the ATM that a removed row was part of, 410 for another removed row, and 404 for an unknown
-/// number.
+/// Returns a redirect to the ATM that a removed row was part of. Another removed row has a page, and later gets 410; an
+/// unknown number gets 404.
 async fn show_absent(context: &PageContext, id: AtmId) -> Result<Response, Problem> {
     let row = match sql::find_history(&context.service.store, id).await.map_err(Problem::from)? {
         Some(row) if row.removed_at.is_some() => row,
@@ -53,6 +54,9 @@ async fn show_absent(context: &PageContext, id: AtmId) -> Result<Response, Probl
     };
     if let Some(successor) = find_successor(&context.moment(), &row) {
         return Ok(context.redirect(StatusCode::MOVED_PERMANENTLY, &atm_path(successor)));
+    }
+    if let Some(page) = show_unlisted(context, &row) {
+        return Ok(page);
     }
     let words = context.words();
     let main = html! {
@@ -105,7 +109,8 @@ fn draw_entry(context: &PageContext, entry: &CatalogueEntry) -> Response {
         @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&context.service.origin)) {} }
     };
     let document = LocatorDocument::new(&path, title, description, main);
-    LocatorDocument { is_listed: !view.is_gone(), linked_data, head, ..document }.public(context)
+    let dates = Some([entry.atm.known_at()].into_iter().collect());
+    LocatorDocument { is_listed: !view.is_gone(), dates, linked_data, head, ..document }.public(context)
 }
 
 /// Returns the breadcrumbs of the ATM, through its town if it is known.

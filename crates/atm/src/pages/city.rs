@@ -30,7 +30,7 @@ pub(super) async fn show(
 
 /// Returns the page of a town by its name, or a redirect to its canonical path.
 pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Response {
-    let Some(town) = context.towns().find(area, city) else {
+    let Some(town) = find_town(context, area, city) else {
         let is_known = context.towns().of_area(area).next().is_some();
         return missing_page(context, is_known.then_some(area));
     };
@@ -55,10 +55,23 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
         kept_query: list.kept_query(),
         has_address: list.is_plain(),
         is_listed: list.is_plain() && town.len() >= MIN_LISTED,
+        dates: list.dates(),
         linked_data,
         ..document
     }
     .public(context)
+}
+
+/// Returns the town of this name, in any spelling of an address or of the gazetteer.
+fn find_town<'a>(context: &'a PageContext, area: TownArea, city: &str) -> Option<&'a Town> {
+    if let Some(town) = context.towns().find(area, city) {
+        return Some(town);
+    }
+    let name = match area.region {
+        Some(region) => context.places.city(region, city)?.name,
+        None => context.places.town_name(area.country, city)?,
+    };
+    context.towns().find(area, &name)
 }
 
 fn main(context: &PageContext, town: &Town, place: &str, list: &MachineList<'_>, steps: &[Crumb]) -> Markup {

@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use signpost_locator::Country;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::Language;
@@ -16,6 +17,7 @@ use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 use url::form_urlencoded;
 
+use super::likely_country::likely_country;
 use super::words::{LocatorWords, locator_words, utc_date};
 use crate::catalogue::{Moment, Snapshot, Towns};
 use crate::map::RingUnit;
@@ -29,6 +31,8 @@ pub struct PageContext {
     pub(super) language: Language,
     /// The language in the URL, if the browser prefers another.
     pub(super) named_language: Option<Language>,
+    /// The country of the language that the browser prefers.
+    pub(super) likely_country: Option<Country>,
     pub(super) now: Timestamp,
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) places: Arc<Gazetteer>,
@@ -53,6 +57,7 @@ impl FromRequestParts<AtmService> for PageContext {
             caller,
             language,
             named_language: (language != preferred).then_some(language),
+            likely_country: likely_country(&parts.headers),
             now: service.clock.now(),
             snapshot: service.catalogue.snapshot(),
             places: service.catalogue.places.now(),

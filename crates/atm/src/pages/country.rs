@@ -114,7 +114,9 @@ pub(super) fn countries(context: &PageContext, except: Country) -> Markup {
         }
     }
     areas.sort_by_key(|(one, _)| area_name(context.words(), *one));
-    area_list(context, context.words().other_countries, &areas)
+    let words = context.words();
+    let has_others = context.towns().all().any(|town| town.area.country == except);
+    area_list(context, if has_others { words.other_countries } else { words.by_country }, &areas)
 }
 
 fn area_list(context: &PageContext, title: &str, areas: &[(TownArea, usize)]) -> Markup {

@@ -9,12 +9,13 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
+use signpost_locator::DataDates;
 use signpost_platform::pages::compressed::Compressed;
 use signpost_platform::pages::{DeviceUse, Frame, HtmlPage, Language, Layout};
 use signpost_platform::web::problem::Problem;
 
 use super::context::PageContext;
-use super::words::utc_date;
+use super::data_date::data_date;
 use super::{LOCATOR_PREVIEW, LOCATOR_STYLES};
 use crate::page_cache::CachedPage;
 use crate::processor;
@@ -38,6 +39,8 @@ pub(super) struct LocatorDocument<'a> {
     pub(super) is_listed: bool,
     /// Whether it is the page at that path, not another view of it.
     pub(super) has_address: bool,
+    /// The dates of the ATMs on the page; `None` stands for the whole catalogue.
+    pub(super) dates: Option<DataDates>,
     /// Structured data (schema.org).
     pub(super) linked_data: Vec<Value>,
     /// More of the head: scripts.
@@ -58,6 +61,7 @@ impl<'a> LocatorDocument<'a> {
             kept_query: String::new(),
             is_listed: true,
             has_address: true,
+            dates: None,
             linked_data: Vec::new(),
             head: Markup::default(),
             device_use: None,
@@ -91,7 +95,7 @@ impl<'a> LocatorDocument<'a> {
     fn render(self, context: &PageContext) -> String {
         let words = context.words();
         let origin = &context.service.origin;
-        let as_of = context.snapshot.data_as_of();
+        let dates = self.dates.unwrap_or_else(|| context.snapshot.dates());
         let head = html! {
             link rel="stylesheet" href=(LOCATOR_STYLES.link(origin));
             meta name="description" content=(signpost_text::line(&self.description));
@@ -111,7 +115,7 @@ impl<'a> LocatorDocument<'a> {
             },
             foot: html! {
                 @if context.snapshot.is_sample() { (words.sample_data) }
-                @else if let Some(as_of) = as_of { ((words.data_of)(&(words.long_date)(utc_date(as_of)))) }
+                @else if let Some(sentence) = data_date(context, dates) { (sentence) }
                 " " (words.no_advice)
             },
             foot_links: html! {

@@ -30,6 +30,7 @@ pub(super) fn facts(context: &PageContext, view: &AtmView<'_>) -> Markup {
                 @if let Some(shop) = more.and_then(|more| more.located_in.as_ref()) { dt { (words.located_in) } dd { bdi { (shop) } } }
                 @if let Some(note) = more.and_then(|more| more.note.as_ref()) { dt { (words.how_to_find) } dd { bdi { (note) } } }
                 @if let Some(wheelchair) = more.and_then(|more| more.wheelchair.known()) { dt { (words.wheelchair) } dd { (answer(words, wheelchair)) } }
+                @if let Some(date) = more.and_then(|more| more.end_date) { dt { (words.closes_on) } dd { ((words.date)(date)) } }
                 @if let Some(notice) = more.and_then(|more| more.notice.as_ref()) { dt { (words.operator_says) } dd { bdi { (notice) } } }
             }
         }

@@ -10,10 +10,10 @@ use signpost_locator::Country;
 
 use super::context::PageContext;
 use super::country::{countries, regions};
+use super::data_date::data_date;
 use super::document::{LocatorDocument, cached_or_drawn};
 use super::notices::Notices;
 use super::parts::search_form;
-use super::words::utc_date;
 use crate::advisories::Location;
 use crate::catalogue::TownArea;
 use crate::service::AtmService;
@@ -48,9 +48,7 @@ fn draw(context: &PageContext, others: &Markup) -> Response {
             h1 { (words.home_title) }
             p.figures {
                 span { ((words.machines)(count)) }
-                @if let Some(at) = context.snapshot.data_as_of() {
-                    span { ((words.data_of)(&(words.long_date)(utc_date(at)))) }
-                }
+                @if let Some(sentence) = data_date(context, context.snapshot.dates()) { span { (sentence) } }
             }
             (search_form(context, ""))
             div.stack.gap { (notices.scam) }

@@ -4,8 +4,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
-use signpost_locator::gazetteer::{MAX_TEXT_CHARS, Place, Resolved, Unresolved, UnresolvedKind};
-use signpost_locator::{Country, Distance, Point, Region};
+use signpost_locator::gazetteer::{MAX_TEXT_CHARS, Place, PlacePreference, Resolved, Unresolved, UnresolvedKind};
+use signpost_locator::{Country, Distance, Division, Point};
 use url::form_urlencoded;
 
 use super::addresses::{area_path, atm_path, find_area};
@@ -15,7 +15,7 @@ use super::notices::Notices;
 use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
 use crate::advisories::Location;
-use crate::catalogue::{AtmFilter, TownArea};
+use crate::catalogue::{AtmFilter, TownArea, country_of};
 use crate::mcp::tools::geocode;
 use crate::places::geocoder::GeocodeResult;
 use crate::view::degrees;
@@ -78,7 +78,9 @@ fn find_place(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>
     if has_coordinates(context) {
         return place_at_coordinates(context);
     }
-    if let Some(GeocodeResult { place, alternatives, .. }) = geocoded {
+    let country = named_country(context);
+    if let Some(found) = geocoded {
+        let GeocodeResult { place, alternatives, .. } = found.preferring(country);
         let others = alternatives.into_iter().map(|other| other.name).take(MAX_SUGGESTIONS).collect();
         return Ok(NearPlace { point: place.point, name: place.name, notes: Vec::new(), others });
     }
@@ -88,7 +90,12 @@ fn find_place(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>
     if text.chars().count() > MAX_TEXT_CHARS {
         return Err(no_place(context.words().too_long, &[]));
     }
-    match context.places.resolve(text) {
+    let preference = PlacePreference {
+        country,
+        likely_country: context.likely_country,
+        has_atms_near: &|point| context.snapshot.has_atms_near(point),
+    };
+    match context.places.resolve_preferring(text, &preference) {
         Ok(resolved) => Ok(named_place(context, &resolved)),
         Err(unresolved) => Err(explain(context, text, &unresolved)),
     }
@@ -104,18 +111,45 @@ fn place_at_coordinates(context: &PageContext) -> Result<NearPlace, NoPlace> {
     Ok(NearPlace { point, name: format!("{lat}, {lon}"), notes: Vec::new(), others: Vec::new() })
 }
 
+/// Returns the country in the URL. Invalid values are ignored.
+fn named_country(context: &PageContext) -> Option<Country> {
+    let code = context.parameter("country")?;
+    let code = code.trim();
+    if code.len() == 2 { country_of(None, Country::parse(code)) } else { None }
+}
+
 fn number(context: &PageContext, parameter: &str) -> Option<f64> {
     context.parameter(parameter)?.trim().parse().ok()
 }
 
 fn named_place(context: &PageContext, found: &Resolved) -> NearPlace {
-    let name = match found.region.map(Region::name).or_else(|| found.country.map(Country::name)) {
-        Some(area) => format!("{}, {area}", found.name),
-        None => found.name.clone(),
+    let label = found.label();
+    let is_shared = found.alternatives.iter().any(|other| other.label() == label);
+    let name = match (found.region, found.division, found.country) {
+        (Some(region), ..) => format!("{}, {}", found.name, region.name()),
+        (None, Some(division), Some(country)) if is_shared => label_in_division(&found.name, division, country),
+        (None, _, Some(country)) => format!("{}, {}", found.name, country.name()),
+        (None, _, None) => found.name.clone(),
     };
     let notes = found.notes.iter().map(|note| (context.words().place_note)(note)).collect();
-    let others = found.alternatives.iter().map(Place::label).filter(|label| *label != found.label());
+    let others = found.alternatives.iter().map(|other| other_label(found, other)).filter(|other| *other != label);
     NearPlace { point: found.point, name, notes, others: others.take(MAX_SUGGESTIONS).collect() }
+}
+
+/// Returns the search text of an alternative, with its division if another place has the label.
+fn other_label(found: &Resolved, other: &Place) -> String {
+    let label = other.label();
+    let sharing = found.alternatives.iter().filter(|place| place.label() == label).count();
+    match other.division {
+        Some(division) if sharing > 1 || label == found.label() => {
+            label_in_division(&other.name, division, other.country)
+        }
+        _ => label,
+    }
+}
+
+fn label_in_division(name: &str, division: Division, country: Country) -> String {
+    format!("{name}, {}, {}", division.name(), country.name())
 }
 
 fn explain(context: &PageContext, text: &str, unresolved: &Unresolved) -> NoPlace {
@@ -150,7 +184,7 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
     let words = context.words();
     let found = context.moment().nearest(place.point, RADIUS, MAX_FOUND, &AtmFilter::default());
     let entries = found.iter().map(|near| (context.snapshot.found(*near), near.distance));
-    let Some(list) = MachineList::new(context, "/near".to_owned(), query(text, place.point), entries) else {
+    let Some(list) = MachineList::new(context, "/near".to_owned(), query(context, text, place.point), entries) else {
         return missing_page(context, None);
     };
     let location = Location::around(place.point, &context.places);
@@ -180,17 +214,20 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
     };
     let title = (words.near_title)(&html! { (place.name) }).into_string();
     let document = LocatorDocument::new("/near", title.clone(), title, main);
-    LocatorDocument { kept_query: list.kept_query(), ..document }.personal(context, StatusCode::OK)
+    LocatorDocument { kept_query: list.kept_query(), dates: list.dates(), ..document }.personal(context, StatusCode::OK)
 }
 
-/// Returns the query of a search: its text, else the coordinates.
-fn query(text: &str, point: Point) -> String {
+/// Returns the query of a search: its text with the country, else the coordinates.
+fn query(context: &PageContext, text: &str, point: Point) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if text.is_empty() {
         let [lat, lon] = degrees(point);
         query.append_pair("lat", &lat.to_string()).append_pair("lon", &lon.to_string());
     } else {
         query.append_pair("q", text);
+        if let Some(country) = named_country(context) {
+            query.append_pair("country", country.code());
+        }
     }
     query.finish() + "&"
 }

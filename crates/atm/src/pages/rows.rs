@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use maud::{Markup, html};
-use signpost_locator::{Distance, Point, Tri};
+use signpost_locator::{DataDates, Distance, Point, Tri};
 
 use super::addresses::atm_path;
 use super::context::PageContext;
@@ -60,6 +60,15 @@ impl<'a> MachineList<'a> {
     pub(super) fn shown(&self) -> Vec<(usize, &(AtmView<'a>, Distance))> {
         let matching = matching(&self.all, self.filter, self.context.now);
         (1..).zip(matching).skip(self.page.range().start).take(PAGE_SIZE).collect()
+    }
+
+    /// Returns the dates of the ATMs of the page. `None` if it has none.
+    pub(super) fn dates(&self) -> Option<DataDates> {
+        let shown = self.shown();
+        if shown.is_empty() {
+            return None;
+        }
+        Some(shown.iter().map(|(_, (view, _))| view.entry.atm.known_at()).collect())
     }
 
     /// Returns the query of this page in the links to other languages: nothing, or a query that ends in `&`.

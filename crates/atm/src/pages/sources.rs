@@ -1,12 +1,13 @@
 //! The sources of an ATM, and where to correct it.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 use signpost_locator::SourceClaim;
 use signpost_platform::pages::href::href;
 
 use super::context::PageContext;
 use super::report_form::ask;
-use super::words::utc_date;
+use super::words::{LocatorWords, utc_date};
 use crate::view::AtmView;
 
 /// Returns the card of the sources.
@@ -20,6 +21,7 @@ pub(super) fn sources(context: &PageContext, view: &AtmView<'_>) -> Markup {
                     thead { tr {
                         th scope="col" { (words.source) }
                         th scope="col" { (words.says) }
+                        th scope="col" { (words.dated) }
                         th scope="col" { (words.taken_on) }
                     } }
                     tbody { @for claim in &view.entry.atm.claims { (source_row(context, claim)) } }
@@ -43,9 +45,15 @@ fn source_row(context: &PageContext, claim: &SourceClaim) -> Markup {
                 }
             }
             td { (parts.join(", ")) }
+            td { (known_on(words, claim.known_at)) }
             td { @if let Some(source) = source { ((words.date)(utc_date(source.imported_at))) } }
         }
     }
+}
+
+/// Returns the date of a record, or the text for a record without one.
+fn known_on(words: &LocatorWords, known_at: Option<Timestamp>) -> String {
+    known_at.map_or_else(|| words.no_date.to_owned(), |at| (words.date)(utc_date(at)))
 }
 
 /// Returns the card for corrections: the report form, and links to the ATM at its sources.

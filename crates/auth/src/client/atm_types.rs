@@ -15,9 +15,12 @@ pub struct AtmList {
     pub total: u64,
     /// Whether the list is incomplete.
     pub truncated: bool,
-    /// The time of the newest report or check.
+    /// The date of the newest listed machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
+    /// The date of the oldest listed machine, if it is more than a year older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_data_as_of: Option<String>,
     /// The place that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_location: Option<ResolvedLocation>,
@@ -45,9 +48,12 @@ pub struct AreaStatus {
     pub total: u64,
     /// Whether the list is incomplete.
     pub truncated: bool,
-    /// The time of the newest report or check.
+    /// The date of the newest listed machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
+    /// The date of the oldest listed machine, if it is more than a year older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_data_as_of: Option<String>,
     /// The place that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_location: Option<ResolvedLocation>,
@@ -74,9 +80,12 @@ pub struct CityAtms {
     /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The time of the newest report or check.
+    /// The date of the newest listed machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
+    /// The date of the oldest listed machine, if it is more than a year older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_data_as_of: Option<String>,
     /// A notice to show first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -150,6 +159,9 @@ pub struct AtmDetails {
     /// Time of the last verification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
+    /// The day on which it closes permanently, if its source announces one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_date: Option<String>,
     /// Origin of the verification, if it is not a source: `report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_by: Option<String>,
@@ -286,7 +298,7 @@ pub struct ResolvedLocation {
     /// Its county.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub county: Option<String>,
-    /// Its state or province.
+    /// Its state, province or other administrative division.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// Its country.
@@ -304,6 +316,9 @@ pub struct ResolvedLocation {
     /// Confidence from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The parts of the text that were not used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
     /// Other places with this name.
     #[serde(default)]
     pub alternatives: Vec<AlternativePlace>,
@@ -317,7 +332,7 @@ pub struct AlternativePlace {
     /// Its county.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub county: Option<String>,
-    /// Its state or province.
+    /// Its state, province or other administrative division.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// Its country.

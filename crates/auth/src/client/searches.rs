@@ -15,6 +15,9 @@ pub struct AtmSearch {
     /// Longitude in degrees; needs `lat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lon: Option<f64>,
+    /// The country whose places are preferred, by its ISO 3166-1 alpha-2 code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
     /// The maximum number of machines, 1 to 50; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u8>,
@@ -47,6 +50,9 @@ pub struct StatusSearch {
     /// Longitude in degrees; needs `lat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lon: Option<f64>,
+    /// The country whose places are preferred, by its ISO 3166-1 alpha-2 code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
     /// The maximum number of listed machines, 1 to 50; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u8>,

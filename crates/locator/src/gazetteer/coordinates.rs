@@ -79,7 +79,7 @@ fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
         let label =
-            ["LATITUDE", "LONGITUDE", "LAT", "LON", "LNG", "LONG"].iter().find_map(|label| rest.strip_prefix(label));
+            ["LATITUDE", "LONGITUDE", "LAT", "LONG", "LON", "LNG"].iter().find_map(|label| rest.strip_prefix(label));
         if let Some(after) = label {
             rest = after.trim_start().trim_start_matches([':', '=']);
             continue;
@@ -206,6 +206,7 @@ mod tests {
             "40 42 46.08 -74 0 21.6",
             "lat: 40.7128, lon: -74.006",
             "Latitude=40.7128 Longitude=-74.006",
+            "Lat 40.7128 Long -74.006",
             "geo:40.7128,-74.006",
             "geo:40.7128,-74.006;u=35",
             "GEO:40.7128,-74.006?z=12",

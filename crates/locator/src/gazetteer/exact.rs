@@ -211,8 +211,10 @@ impl Gazetteer {
         };
         Some(Resolved {
             region: place.region,
+            division: place.division,
             country: Some(place.country),
             county: place.county,
+            is_bare_name: query.within == Within::Anywhere,
             alternatives: others.iter().map(|at| self.place_among(*at, &places)).collect(),
             ..Resolved::at(place.name, place.point, source, confidence)
         })

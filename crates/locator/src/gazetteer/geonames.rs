@@ -66,6 +66,7 @@ fn place(columns: &[&str]) -> Option<GeonamesLine> {
         point: Point::parse(columns[4], columns[5])?,
         country: columns[8].to_owned(),
         division: columns[10].to_owned(),
+        second_division: columns[11].to_owned(),
         county: county_code(columns[11]),
         population: population(columns)?,
         time_zone: columns[17].to_owned(),

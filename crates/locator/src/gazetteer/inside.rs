@@ -5,8 +5,8 @@ use super::landmarks::LandmarkKind;
 use super::location_text::LocationText;
 use super::parts::{MAX_WORDS, is_street, names_a_thing, split_at_prepositions, split_at_words};
 use super::query::{Query, Within};
-use super::resolve::{PlaceSource, Resolved};
-use super::spelling::EditDistance;
+use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
+use super::spelling::{EditDistance, FuzzyBudget};
 use super::steps::PlaceAnswer;
 use super::well_known::nearest;
 use super::{Gazetteer, PlaceNote};
@@ -84,9 +84,38 @@ impl Gazetteer {
         if has_only_filler_words(unknown) && !names_a_thing(unknown) {
             return Some(place);
         }
+        if let Some(found) = self.one_of_two_places(location, unknown, pairs[at].1, &place) {
+            return Some(found);
+        }
         // Streets and highways with these words are American.
         let place = if is_street(unknown) { self.here_rather_than_abroad(place) } else { place };
         Some(fallback(place, unknown, FALLBACK))
+    }
+
+    /// Returns the larger of two places that a text names although they do not lie together. `None` if the first part of
+    /// the text is no place.
+    fn one_of_two_places(
+        &self,
+        location: &LocationText<'_>,
+        unknown: &str,
+        text_of_place: &str,
+        place: &Resolved,
+    ) -> Option<Resolved> {
+        let first = unknown.split(',').next().unwrap_or_default().trim();
+        if is_street(first) || !has_three_letters(first) || has_only_filler_words(first) {
+            return None;
+        }
+        let found = self.place_by_name(&LocationText::new(first, location.budget))?.ok()?;
+        let population = self.population_of_likeliest(&fold(first), Within::Anywhere);
+        if found.source != PlaceSource::Place || population < MIN_LOCALITY {
+            return None;
+        }
+        let is_larger = population >= self.population_of_likeliest(&fold(&place.name), Within::Anywhere);
+        let (answer, other) = if is_larger { (found, text_of_place) } else { (place.clone(), first) };
+        let note = PlaceNote::Elsewhere { other: other.to_owned(), place: answer.label() };
+        let mut answer = Resolved { source: PlaceSource::Fallback, ..answer }.cap_confidence(FALLBACK).with_note(note);
+        answer.dropped.push(other.to_owned());
+        Some(answer)
     }
 
     /// Returns the largest namesake of a place abroad in the United States or Canada, if it is not much smaller; else
@@ -153,11 +182,12 @@ impl Gazetteer {
             [Within::Region(region), ..] if region.code() == "DC" => return self.place_by_name(location)?.ok(),
             _ => return None,
         }
-        let steps = [Self::postcode_only, Self::landmark, Self::place_by_name, Self::county_by_name];
-        if let Some(Ok(found)) = steps.iter().find_map(|step| step(self, location))
-            && self.may_be_locality(&found, location)
-        {
-            return Some(found);
+        let steps =
+            [Self::postcode_only, Self::landmark, Self::division_alone, Self::place_by_name, Self::county_by_name];
+        match steps.iter().find_map(|step| step(self, location)) {
+            Some(Ok(found)) if self.may_be_locality(&found, location) => return Some(found),
+            Some(Err(Unresolved { kind: UnresolvedKind::TooLarge, .. })) => return None,
+            _ => {}
         }
         let with_area = location.queries().iter().filter(|query| query.within != Within::Anywhere);
         with_area.take(2).find_map(|query| self.fuzzy_match(query, EditDistance::One, location.budget))
@@ -177,37 +207,42 @@ impl Gazetteer {
     /// TX`, `Seattle Pike Place Market`.
     pub(super) fn prefix_or_suffix_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for query in location.queries().iter().filter(|query| query.within != Within::Anywhere) {
-            if let Some(found) = self.place_in_last_words(query.written, query.within) {
+            if let Some(found) = self.place_in_last_words(query.written, query.within, location.budget) {
                 return Some(Ok(found));
             }
         }
-        if let Some(found) = self.place_in_last_words(location.core, Within::Anywhere)
+        if let Some(found) = self.place_in_last_words(location.core, Within::Anywhere, location.budget)
             && found.region.is_some()
         {
             return Some(Ok(found));
         }
-        self.place_in_first_words(location.core).map(Ok)
+        self.place_in_first_words(location.core, location.budget).map(Ok)
     }
 
-    fn place_in_last_words(&self, text: &str, within: Within) -> Option<Resolved> {
+    fn place_in_last_words(&self, text: &str, within: Within, budget: &FuzzyBudget) -> Option<Resolved> {
         let breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
         let breaks: Vec<usize> = breaks.take(MAX_WORDS).collect();
-        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[at..], within, &text[..at]))
+        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[at..], within, &text[..at], budget))
     }
 
-    fn place_in_first_words(&self, text: &str) -> Option<Resolved> {
+    fn place_in_first_words(&self, text: &str, budget: &FuzzyBudget) -> Option<Resolved> {
         if !names_a_thing(text) {
             return None;
         }
         let breaks: Vec<usize> = text.match_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_WORDS).collect();
-        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[..at], Within::Anywhere, &text[at..]))
+        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[..at], Within::Anywhere, &text[at..], budget))
     }
 
     /// Returns the place of a name next to an unknown part of a text.
-    fn place_of_words(&self, name: &str, within: Within, unknown: &str) -> Option<Resolved> {
+    fn place_of_words(&self, name: &str, within: Within, unknown: &str, budget: &FuzzyBudget) -> Option<Resolved> {
         let query = Query::new(name.trim(), within);
         let areas: Vec<Within> = Within::named(query.written).collect();
         if !areas.is_empty() && query.written.len() == 2 {
+            return None;
+        }
+        if within == Within::Anywhere
+            && matches!(self.division_alone(&LocationText::new(query.written, budget)), Some(Err(_)))
+        {
             return None;
         }
         if within == Within::Anywhere
@@ -219,7 +254,7 @@ impl Gazetteer {
     }
 }
 
-fn has_three_letters(text: &str) -> bool {
+pub(super) fn has_three_letters(text: &str) -> bool {
     text.chars().filter(|letter| letter.is_alphabetic()).count() > 2
 }
 
@@ -231,5 +266,7 @@ fn fallback(place: Resolved, unknown: &str, max_confidence: f64) -> Resolved {
     } else {
         PlaceNote::OnlyPart { unknown: unknown.to_owned(), place: label }
     };
-    Resolved { source: PlaceSource::Fallback, ..place }.cap_confidence(max_confidence).with_note(note)
+    let mut place = Resolved { source: PlaceSource::Fallback, ..place }.cap_confidence(max_confidence).with_note(note);
+    place.dropped.push(unknown.to_owned());
+    place
 }

@@ -52,7 +52,7 @@ impl<'a> LocationText<'a> {
             return true;
         }
         let Some(country) = resolved.country else { return false };
-        let area = PlaceArea { country, region: resolved.region };
+        let area = PlaceArea { country, region: resolved.region, division: resolved.division };
         areas.iter().any(|within| within.contains(area))
     }
 

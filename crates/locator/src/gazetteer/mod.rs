@@ -17,6 +17,7 @@ mod candidate;
 mod census;
 mod coordinates;
 mod county;
+mod divisions;
 mod exact;
 mod fuzzy;
 mod geonames;
@@ -31,14 +32,19 @@ mod own_names;
 mod parts;
 mod plus_code;
 mod points;
+mod postal_code;
 mod postal_county;
 mod postcodes;
+mod postcodes_in_texts;
+mod preference;
 mod query;
+mod relative;
 mod resolve;
 mod spelling;
 mod steps;
 mod subdivision;
 mod suggest;
+mod towns;
 mod well_known;
 
 use std::sync::LazyLock;
@@ -46,6 +52,7 @@ use std::sync::LazyLock;
 use arcstr::ArcStr;
 
 use crate::country::Country;
+use crate::division::{self, Division};
 use crate::fold::fold;
 use crate::index::Index;
 use crate::point::{Distance, Point};
@@ -58,8 +65,10 @@ pub use geonames::{GeonamesLine, read_line};
 pub use landmarks::{AirportCodes, Landmark, LandmarkKind, Landmarks, UnreadableRow};
 pub use note::PlaceNote;
 pub use postal_county::PostalCounty;
+pub use preference::PlacePreference;
 pub use resolve::{ExplainedStep, Explanation, MAX_TEXT_CHARS, PlaceSource, Resolved, Unresolved, UnresolvedKind};
 pub use subdivision::Subdivision;
+pub use towns::LocalTown;
 
 use blob::BlobContents;
 use candidate::Candidate;
@@ -89,6 +98,8 @@ pub struct Place {
     pub name: String,
     /// The state, province or territory, in the United States and Canada.
     pub region: Option<Region>,
+    /// The administrative division elsewhere, if it is known.
+    pub division: Option<Division>,
     /// The country.
     pub country: Country,
     /// The county with its kind, as in `Cook County`, in the United States. Alternatives of a result only have it if
@@ -123,6 +134,7 @@ impl Gazetteer {
         // The landmarks are read in parallel, once for all gazetteers.
         let contents = std::thread::scope(|scope| {
             scope.spawn(|| LazyLock::force(&LANDMARKS));
+            scope.spawn(division::load);
             blob::decode(bytes)
         })?;
         let index = Index::build(&contents.places.iter().map(|place| place.point).collect::<Vec<_>>());
@@ -245,15 +257,16 @@ impl Gazetteer {
     /// Creates a place without population, for a landmark or county among suggestions.
     fn place_without_people(&self, name: String, region: Option<Region>, country: Country, point: Point) -> Place {
         let time_zone = self.time_zone(point, region).map(ArcStr::from).unwrap_or_default();
-        Place { name, region, country, county: None, point, population: 0, time_zone }
+        Place { name, region, division: None, country, county: None, point, population: 0, time_zone }
     }
 
     fn place_without_county(&self, at: u32) -> Place {
         let stored = &self.contents.places[at as usize];
-        let PlaceArea { country, region } = self.contents.areas[stored.area as usize];
+        let PlaceArea { country, region, division } = self.contents.areas[stored.area as usize];
         Place {
             name: self.name(at).to_owned(),
             region,
+            division,
             country,
             county: None,
             point: stored.point,

@@ -42,6 +42,48 @@ pub enum PlaceNote {
         /// The area.
         of: String,
     },
+    /// Postcodes of the country are not known, or this one is not.
+    UnknownPostcode {
+        /// The postcode.
+        code: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The postcode does not lie near the place that the text names.
+    PostcodeElsewhere {
+        /// The postcode.
+        code: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The text names two places that do not lie together, and one was chosen.
+    Elsewhere {
+        /// The other place as written in the text.
+        other: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// The text asks for the middle between two places.
+    Midpoint {
+        /// The first place with its area.
+        first: String,
+        /// The second place with its area.
+        second: String,
+    },
+    /// The text names a part of a place, such as its north side.
+    Part {
+        /// The part as written in the text.
+        part: String,
+        /// The place with its area.
+        place: String,
+    },
+    /// Several places have the name, and this one has ATMs near it or lies in the country of the user.
+    Namesake {
+        /// The place with its area.
+        place: String,
+        /// The place of the name that is more often meant.
+        other: String,
+    },
     /// The postcode is unknown, but adjacent postcodes are known.
     NearbyPostcodes {
         /// The postcode.
@@ -63,6 +105,24 @@ impl fmt::Display for PlaceNote {
                 write!(f, "Streets are not known here; distances count from the middle of {place}.")
             }
             Self::Middle { of } => write!(f, "Distances count from the middle of {of}."),
+            Self::UnknownPostcode { code, place } => {
+                write!(f, "The postcode {code} is not known here; distances count from the middle of {place}.")
+            }
+            Self::PostcodeElsewhere { code, place } => {
+                write!(f, "The postcode {code} is not near {place} and was not used; ask for '{code}' by itself.")
+            }
+            Self::Elsewhere { other, place } => {
+                write!(f, "'{other}' is not near {place} and was not used; ask for '{other}' by itself.")
+            }
+            Self::Midpoint { first, second } => {
+                write!(f, "Distances count from the middle between {first} and {second}.")
+            }
+            Self::Part { part, place } => {
+                write!(f, "Distances count from the middle of {place}; '{part}' is not known more exactly.")
+            }
+            Self::Namesake { place, other } => {
+                write!(f, "Several places have this name: {place} was taken; for the other, ask for {other}.")
+            }
             Self::NearbyPostcodes { code } => {
                 write!(f, "The postcode {code} is not known; distances count from the middle of those around it.")
             }

@@ -23,15 +23,22 @@ impl Gazetteer {
         let Some((code, country)) = at_the_end else {
             let (code, country) = parse_postcode(&Address::parse(location.core)?.postcode?)?;
             let found = self.postcode(&code, country).ok()?;
-            return Some(Ok(without_street(found)));
+            return Some(Ok(Self::without_street(found)));
         };
         let found = self.postcode(&code, country).ok()?;
         let town = location.part(before);
         let is_town = before.is_empty() || self.place_by_name(&town).is_some() || !town.areas().is_empty();
-        Some(Ok(if is_town { found } else { without_street(found) }))
+        Some(Ok(if is_town { found } else { Self::without_street(found) }))
     }
 
-    fn postcode(&self, code: &str, country: Country) -> PlaceAnswer {
+    /// Limits the confidence of a postcode for an address, with a note that the street is unknown.
+    pub(super) fn without_street(postcode: Resolved) -> Resolved {
+        let place = postcode.name.clone();
+        postcode.cap_confidence(0.5).with_note(PlaceNote::Street { place })
+    }
+
+    /// Returns the point of a postcode of the United States or Canada.
+    pub(super) fn postcode(&self, code: &str, country: Country) -> PlaceAnswer {
         let is_zip_code = country == Country::UNITED_STATES;
         let found = if is_zip_code { self.zip_code(code) } else { self.postal_code(code) };
         let Some((point, area, confidence)) = found else {
@@ -81,12 +88,6 @@ impl Gazetteer {
         let at = postcodes.binary_search_by_key(&number, |postcode| postcode.code).ok()?;
         postcodes.get(at)
     }
-}
-
-/// Limits the confidence of a postcode for an address, with a note that the street is unknown.
-fn without_street(postcode: Resolved) -> Resolved {
-    let place = postcode.name.clone();
-    postcode.cap_confidence(0.5).with_note(PlaceNote::Street { place })
 }
 
 /// Confidence of a known postcode.

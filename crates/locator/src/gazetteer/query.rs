@@ -3,6 +3,7 @@
 use super::blob::PlaceArea;
 use crate::address::{parse_postcode, split_postcode, split_region};
 use crate::country::Country;
+use crate::division::Division;
 use crate::fold::{fold, words};
 use crate::region::Region;
 
@@ -24,6 +25,8 @@ pub(super) enum Within {
     Anywhere,
     Country(Country),
     Region(Region),
+    /// Divisions of one name or code, in one or several countries.
+    Divisions(&'static [Division]),
 }
 
 /// Maximum words in the name of a country or region.
@@ -36,25 +39,74 @@ impl Within {
             Self::Anywhere => true,
             Self::Country(country) => area.country == country,
             Self::Region(region) => area.region == Some(region),
+            Self::Divisions(divisions) => {
+                area.division.is_some_and(|division| divisions.iter().any(|wanted| wanted.contains(division)))
+            }
         }
     }
 
-    /// Splits a region of this country off the end of a text.
-    fn split_region(self, text: &str) -> Option<(&str, Region)> {
+    /// Returns the name of the area in English; empty for anywhere.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Anywhere => "",
+            Self::Country(country) => country.name(),
+            Self::Region(region) => region.name(),
+            Self::Divisions(divisions) => divisions.first().map(|division| division.name()).unwrap_or_default(),
+        }
+    }
+
+    /// Splits a region or division of this country off the end of a text.
+    fn split_part(self, text: &str) -> Option<(&str, Self)> {
         let Self::Country(country) = self else { return None };
-        let (name, region) = split_region(text, Region::parse_ending)?;
-        if name.is_empty() || region.country() != country {
-            return None;
+        if let Some((name, region)) = split_region(text, Region::parse_ending)
+            && !name.is_empty()
+            && region.country() == country
+        {
+            return Some((name, Self::Region(region)));
         }
-        Some((name, region))
+        let breaks: Vec<usize> =
+            text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_AREA_WORDS).collect();
+        breaks.into_iter().rev().find_map(|at| {
+            let divisions = Division::of_country(divisions_called(&text[at..]), country);
+            let name = text[..at].trim_end();
+            if divisions.is_empty() || name.is_empty() { None } else { Some((name, Self::Divisions(divisions))) }
+        })
     }
 
-    /// Returns the regions and countries that the end of a longer text names, also by abbreviations.
+    /// Returns the regions, countries and divisions that the end of a longer text names, also by abbreviations.
     pub(super) fn ending(text: &str) -> Vec<Self> {
         let text = text.trim();
         let name = fold(text);
         let region = Region::parse_ending_folded(text, &name).map(Self::Region);
-        region.into_iter().chain(Country::parse_folded(text, &name).map(Self::Country)).collect()
+        let country = Country::parse_folded(text, &name).map(Self::Country);
+        region.into_iter().chain(country).chain(Self::divisions(text)).collect()
+    }
+
+    /// Returns the divisions of a name or code.
+    pub(super) fn divisions(text: &str) -> Option<Self> {
+        let divisions = divisions_called(text);
+        if divisions.is_empty() { None } else { Some(Self::Divisions(divisions)) }
+    }
+
+    /// Returns the area inside this one that a text names; this area itself if the text repeats its name.
+    fn narrowed(self, text: &str) -> Option<Self> {
+        let region = Region::parse_ending(text);
+        match (self, region) {
+            (Self::Country(country), Some(region)) if region.country() == country => Some(Self::Region(region)),
+            (Self::Region(known), Some(region)) if region == known => Some(self),
+            (Self::Country(country), _) => {
+                let divisions = Division::of_country(divisions_called(text), country);
+                if divisions.is_empty() { None } else { Some(Self::Divisions(divisions)) }
+            }
+            (Self::Divisions(known), _) => {
+                let country = known.first()?.country();
+                let divisions = Division::of_country(divisions_called(text), country);
+                let is_inside = |division: &Division| known.iter().any(|area| area.contains(*division));
+                let are_inside = !divisions.is_empty() && divisions.iter().all(is_inside);
+                if are_inside { Some(Self::Divisions(divisions)) } else { None }
+            }
+            _ => None,
+        }
     }
 
     /// Returns the regions and countries that a text names: `CA` is California and Canada, `Georgia` a state and a
@@ -66,6 +118,12 @@ impl Within {
         let country = Country::parse_folded(text, &name).filter(|country| may_be_country(text, *country));
         Region::parse_folded(text, &name).map(Self::Region).into_iter().chain(country.map(Self::Country))
     }
+}
+
+/// Returns the divisions of a name or code.
+fn divisions_called(text: &str) -> &'static [Division] {
+    let divisions = Division::named(&fold(text));
+    if divisions.is_empty() { Division::with_iso_code(text) } else { divisions }
 }
 
 /// Checks whether a text of three letters may mean a country: in lower case, most codes are abbreviations. `Ind.` is
@@ -152,7 +210,7 @@ fn read(text: &str) -> Vec<Query<'_>> {
     for within in Within::ending(last) {
         // Some names contain commas.
         if parts.len() > 1
-            && matches!(within, Within::Region(_))
+            && matches!(within, Within::Region(_) | Within::Divisions(_))
             && let Some((name, _)) = text.rsplit_once(',')
         {
             queries.push(Query::new(name, within));
@@ -160,33 +218,58 @@ fn read(text: &str) -> Vec<Query<'_>> {
         queries.extend(read_parts(text, &parts, within));
     }
     // Austin, TX USA
-    if let Some((region, country)) = last.split_once(char::is_whitespace)
-        && let Some(region) = Region::parse_ending(region)
-        && Country::parse(country) == Some(region.country())
-    {
-        queries.extend(read_parts(text, &parts, Within::Region(region)));
+    if let Some(within) = area_before_country(last) {
+        queries.extend(read_parts(text, &parts, within));
     }
     let shorter: Vec<Query<'_>> = queries.iter().filter_map(Query::without_repetition).collect();
     queries.extend(shorter);
     queries
 }
 
-/// Returns the query of a text with commas, given the parts before its area.
-fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> Option<Query<'a>> {
+/// Returns the area of a text that ends in its country: `TX USA`, `New South Wales Australia`.
+fn area_before_country(text: &str) -> Option<Within> {
+    text.match_indices(char::is_whitespace).take(MAX_AREA_WORDS).find_map(|(at, _)| {
+        let country = Country::parse(&text[at..])?;
+        Within::Country(country).narrowed(text[..at].trim_end())
+    })
+}
+
+/// Returns the queries of a text with commas, given the parts before its area, the most specific first.
+fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> Vec<Query<'a>> {
+    let mut queries = Vec::new();
     while let [_, .., last] = parts {
-        match (within, Region::parse_ending(last)) {
-            // In Austin, TX, USA the region is more specific than the country.
-            (Within::Country(country), Some(region)) if region.country() == country => {
-                within = Within::Region(region);
+        if let Some(narrower) = within.narrowed(last) {
+            // A division often has the name of its largest city.
+            if matches!(narrower, Within::Divisions(_)) {
+                queries.extend(query_of_parts(text, parts, within));
             }
-            (Within::Region(known), Some(region)) if region == known => {}
-            // Springfield, IL, MO
-            (Within::Region(_), Some(_)) if last.len() == 2 => return None,
-            _ if is_county(last) || parse_postcode(last).is_some() => {}
-            _ => break,
+            // In Austin, TX, USA the region is more specific than the country.
+            within = narrower;
+        } else if is_other_region(within, last) {
+            return Vec::new();
+        } else if !is_county(last) && parse_postcode(last).is_none() {
+            break;
         }
         parts = &parts[..parts.len() - 1];
     }
+    queries.extend(query_of_parts(text, parts, within));
+    // Sydney NSW, Australia
+    if let Some((name, part)) = parts.last().and_then(|last| within.split_part(last)) {
+        let query = query_of_parts(text, parts, part);
+        queries.extend(query.map(|query| Query { name: fold(name), written: name, ..query }));
+    }
+    queries.reverse();
+    queries
+}
+
+/// Checks for the code of another region, as in `Springfield, IL, MO`.
+fn is_other_region(within: Within, text: &str) -> bool {
+    let region = Region::parse_ending(text);
+    text.len() == 2 && matches!((within, region), (Within::Region(known), Some(region)) if region != known)
+}
+
+/// Returns the query for the last part of a text before its area.
+fn query_of_parts<'a>(text: &'a str, parts: &[&'a str], within: Within) -> Option<Query<'a>> {
     let name = *parts.last()?;
     // The text before the city is a street, a neighbourhood or a shop.
     let start = (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
@@ -217,8 +300,8 @@ fn read_words(text: &str) -> Vec<Query<'_>> {
     for at in breaks.into_iter().rev() {
         for within in Within::ending(&text[at..]) {
             let before = text[..at].trim_end();
-            if let Some((name, region)) = within.split_region(before) {
-                queries.push(Query::new(name, Within::Region(region)));
+            if let Some((name, part)) = within.split_part(before) {
+                queries.push(Query::new(name, part));
             }
             queries.push(Query::new(before, within));
         }
@@ -239,6 +322,7 @@ mod tests {
             let name = match query.within {
                 Within::Anywhere => query.name.clone(),
                 Within::Country(country) => format!("{}/{country}", query.name),
+                Within::Divisions(divisions) => format!("{}/{divisions:?}", query.name),
                 Within::Region(region) => {
                     format!("{}/{}", query.name, region.country().code().to_owned() + "-" + region.code())
                 }
@@ -257,16 +341,25 @@ mod tests {
             ("Austin, Texas, USA", &["austin/US-TX"]),
             ("Austin, TX USA", &["austin/US-TX"]),
             ("Charleston West Virginia", &["charlestonwestvirginia", "charleston/US-WV", "charlestonwest/US-VA"]),
-            ("Toronto, CA", &["toronto/US-CA", "toronto/CA"]),
+            ("Sydney, NSW", &["sydney/[Division(AU-02)]"]),
+            (
+                "Leeds, Kent, England",
+                &[
+                    "leeds/[Division(GB-ENG.G5)]",
+                    "Leeds | kent/GB",
+                    "leedskent/[Division(GB-ENG)]",
+                    "Leeds | kent/[Division(GB-ENG)]",
+                ],
+            ),
             ("austin tx  usa", &["austintxusa", "austin/US-TX", "austintx/US"]),
             ("Paris France", &["parisfrance", "paris/FR"]),
             ("Tbilisi, Georgia", &["tbilisi/US-GA", "tbilisi/GE"]),
-            ("Hanover Township, PA", &["hanovertownship/US-PA", "hanovertownship/PA"]),
-            ("City of Industry, CA", &["cityofindustry/US-CA", "cityofindustry/CA", "industry/US-CA", "industry/CA"]),
+            ("Hanover Township, Pennsylvania", &["hanovertownship/US-PA"]),
+            ("City of Industry, California", &["cityofindustry/US-CA", "industry/US-CA"]),
             ("1 Main St, Austin, TX", &["1mainsaintaustin/US-TX", "1 Main St | austin/US-TX"]),
             ("Springfield, ZZ", &[]),
-            ("bitcoin ATMs near St. Louis", &["bitcoinatmsnearsaintlouis", "saintlouis"]),
-            ("near downtown Miami, FL", &["neardowntownmiami/US-FL", "miami/US-FL"]),
+            ("bitcoin ATMs near Ft. Worth", &["bitcoinatmsnearfortworth", "fortworth"]),
+            ("near downtown Miami, TX", &["neardowntownmiami/US-TX", "miami/US-TX"]),
             ("Miami bitcoin atm", &["miamibitcoinatm", "miami"]),
             ("in", &["in"]),
             ("near", &["near"]),

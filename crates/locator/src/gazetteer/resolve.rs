@@ -2,6 +2,7 @@
 
 use super::{Place, PlaceNote};
 use crate::country::Country;
+use crate::division::Division;
 use crate::point::Point;
 use crate::region::Region;
 
@@ -15,6 +16,8 @@ pub struct Resolved {
     pub name: String,
     /// The state, province or territory, in the United States and Canada; not of coordinates.
     pub region: Option<Region>,
+    /// The administrative division elsewhere, if it is known.
+    pub division: Option<Division>,
     /// The country; not of coordinates.
     pub country: Option<Country>,
     /// The county with its kind, as in `Cook County`, if an alternative has equal name and region.
@@ -29,6 +32,10 @@ pub struct Resolved {
     pub alternatives: Vec<Place>,
     /// Notes about this answer for users.
     pub notes: Vec<PlaceNote>,
+    /// The parts of the text that were not used, in their order.
+    pub dropped: Vec<String>,
+    /// `true` if the text is a name without a state or country.
+    pub is_bare_name: bool,
 }
 
 /// The kind of text that was resolved.
@@ -48,6 +55,8 @@ pub enum PlaceSource {
     Region,
     /// A county.
     County,
+    /// An administrative division outside the United States and Canada that is small enough to search from one point.
+    Division,
     /// A place.
     Place,
     /// A place with a typing mistake.
@@ -109,6 +118,7 @@ impl Resolved {
         Self {
             name,
             region: None,
+            division: None,
             country: None,
             county: None,
             point,
@@ -116,6 +126,8 @@ impl Resolved {
             confidence: rounded(confidence),
             alternatives: Vec::new(),
             notes: Vec::new(),
+            dropped: Vec::new(),
+            is_bare_name: false,
         }
     }
 
@@ -163,7 +175,7 @@ fn rounded(confidence: f64) -> f64 {
 
 impl PlaceSource {
     /// Returns the name in replies: `coordinates`, `plus_code`, `postcode`, `airport`, `landmark`, `region`, `county`,
-    /// `place`, `misspelt` or `fallback`.
+    /// `division`, `place`, `misspelt` or `fallback`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -174,6 +186,7 @@ impl PlaceSource {
             Self::Landmark => "landmark",
             Self::Region => "region",
             Self::County => "county",
+            Self::Division => "division",
             Self::Place => "place",
             Self::FuzzyMatch => "misspelt",
             Self::Fallback => "fallback",

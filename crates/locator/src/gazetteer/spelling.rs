@@ -27,19 +27,34 @@ const FIRST_BEYOND_ASCII: u8 = 0x80;
 
 /// The remaining budget of a text for fuzzy searches. Exact searches are a hundred times as fast.
 #[derive(Debug)]
-pub(super) struct FuzzyBudget(Cell<u32>);
+pub(super) struct FuzzyBudget {
+    /// The rest for fuzzy searches.
+    fuzzy: Cell<u32>,
+    /// The remaining number of postcodes: the words beside a postcode are resolved on their own.
+    postcodes: Cell<u32>,
+}
 
 impl FuzzyBudget {
     /// Creates the budget of a text: six searches at edit distance 1, or three at 2, in about a millisecond.
     pub(super) fn of_a_text() -> Self {
-        Self(Cell::new(12))
+        Self { fuzzy: Cell::new(12), postcodes: Cell::new(4) }
+    }
+
+    /// Counts a postcode. Returns `false` if the text has too many.
+    pub(super) fn spend_postcode(&self) -> bool {
+        spend(&self.postcodes, 1)
     }
 
     fn spend(&self, cost: u32) -> bool {
-        let left = self.0.get().checked_sub(cost);
-        self.0.set(left.unwrap_or_default());
-        left.is_some()
+        spend(&self.fuzzy, cost)
     }
+}
+
+/// Subtracts a cost from a budget. Returns `false` and empties the budget if it is too small.
+fn spend(left: &Cell<u32>, cost: u32) -> bool {
+    let rest = left.get().checked_sub(cost);
+    left.set(rest.unwrap_or_default());
+    rest.is_some()
 }
 
 /// The builders of Levenshtein automata, cached because they are slow to create.

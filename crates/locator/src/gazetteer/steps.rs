@@ -11,14 +11,19 @@ pub(super) type PlaceAnswer = Result<Resolved, Unresolved>;
 /// The name and function of a step.
 type PlaceStep = (&'static str, fn(&Gazetteer, &LocationText<'_>) -> Option<PlaceAnswer>);
 
-const STEPS: [PlaceStep; 20] = [
+const STEPS: [PlaceStep; 25] = [
     ("a text that says no place", Gazetteer::no_place),
     ("coordinates, or a link to a map", Gazetteer::coordinates),
     ("a plus code", Gazetteer::plus_code),
     ("a postcode", Gazetteer::postcode_only),
     ("the code of an airport", Gazetteer::airport_code),
     ("an airport, landmark or region", Gazetteer::landmark),
+    ("a British postcode", Gazetteer::british_postcode),
+    ("a place with a postcode", Gazetteer::place_with_postcode),
+    ("an administrative division", Gazetteer::division_alone),
+    ("the middle between two places", Gazetteer::between_two_places),
     ("a place", Gazetteer::place_by_name),
+    ("a part of a place", Gazetteer::part_of_a_place),
     ("a county", Gazetteer::county_by_name),
     ("a state or country", Gazetteer::area_only),
     ("an address with a postcode", Gazetteer::address_with_postcode),

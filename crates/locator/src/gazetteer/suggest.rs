@@ -1,7 +1,7 @@
 //! Suggestions for texts that were not resolved.
 
 use super::Gazetteer;
-use super::candidate::distinct_places;
+use super::candidate::{Candidate, distinct_places};
 use super::exact::MAX_ALTERNATIVES;
 use super::location_text::LocationText;
 use super::parts::is_street;
@@ -9,6 +9,9 @@ use super::query::{Query, Within};
 use super::resolve::{Unresolved, UnresolvedKind};
 use super::spelling::EditDistance;
 use crate::fold::fold;
+
+/// Maximum suggestions outside the area that a text names.
+const MAX_ELSEWHERE: usize = 2;
 
 impl Gazetteer {
     /// Returns the reason why a text was not resolved, with suggestions.
@@ -18,7 +21,9 @@ impl Gazetteer {
             let reason = format!("streets are not known here, and {text:?} names no city; give the city and state");
             return Unresolved::new(UnresolvedKind::Unknown, reason);
         }
-        let reason = if text.contains(char::is_alphabetic) {
+        let reason = if let Some(reason) = self.known_elsewhere(location) {
+            reason
+        } else if text.contains(char::is_alphabetic) {
             format!("no place is known as {text:?}")
         } else {
             format!("{text:?} is neither a ZIP code nor coordinates on the earth, such as 40.7, -74.0")
@@ -27,7 +32,17 @@ impl Gazetteer {
         Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Unknown, reason) }
     }
 
-    /// Returns namesakes elsewhere; else places with similar names; else places whose names begin similarly; else the
+    /// Returns the reason for a place that is known, but not in the state or country that the text names.
+    fn known_elsewhere(&self, location: &LocationText<'_>) -> Option<String> {
+        let queries = location.queries().iter().filter(|query| query.before.is_none());
+        let mut elsewhere = queries.filter(|query| query.within != Within::Anywhere);
+        let (query, place) =
+            elsewhere.find_map(|query| Some((query, self.named(&query.name, Within::Anywhere).next()?)))?;
+        let place = self.place_without_county(place.place());
+        Some(format!("{:?} is not known in {}; did you mean {}?", query.written, query.within.name(), place.label()))
+    }
+
+    /// Returns namesakes elsewhere, then the largest places of the named area; else places with similar names; else places whose names begin similarly; else the
     /// largest places of the named area.
     fn suggested(&self, location: &LocationText<'_>) -> Vec<u32> {
         let queries = location.queries();
@@ -35,7 +50,21 @@ impl Gazetteer {
         let folded = fold(name);
         let names = queries.iter().map(|query| query.name.as_str()).chain([folded.as_str()]);
         let elsewhere = names.flat_map(|name| self.named(name, Within::Anywhere));
-        let elsewhere = distinct_places(elsewhere, MAX_ALTERNATIVES);
+        let mut elsewhere = distinct_places(elsewhere, MAX_ALTERNATIVES);
+        let area = queries.iter().map(|query| query.within).find(|within| *within != Within::Anywhere);
+        if let Some(area) = area
+            && !elsewhere.is_empty()
+        {
+            elsewhere.truncate(MAX_ELSEWHERE);
+            let inside =
+                self.beginning_like(&queries[0].name, area, MAX_ALTERNATIVES).into_iter().map(Candidate::place);
+            let largest = self.largest(area);
+            for at in inside.chain(largest) {
+                if elsewhere.len() < MAX_ALTERNATIVES && !elsewhere.contains(&at) {
+                    elsewhere.push(at);
+                }
+            }
+        }
         if !elsewhere.is_empty() {
             return elsewhere;
         }

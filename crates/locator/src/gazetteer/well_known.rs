@@ -95,7 +95,8 @@ impl Gazetteer {
         {
             found.extend(self.landmarks.named(name));
         }
-        found.retain(|landmark| query.within.contains(landmark.area()));
+        found
+            .retain(|landmark| query.within.contains(landmark.area()) && (is_anywhere || !names_its_country(landmark)));
         let [first, others @ ..] = &found[..] else { return None };
         let places = self.named_in_order(&query.name, query.within);
         if let Some(town) = places.iter().find(|candidate| candidate.is_main_name())
@@ -209,6 +210,11 @@ impl Gazetteer {
     }
 }
 
+/// Checks for the row of a small country: `Malta, MT` is a town in Montana.
+fn names_its_country(landmark: &Landmark) -> bool {
+    landmark.kind == LandmarkKind::Region && landmark.name == landmark.country.name()
+}
+
 fn is_code_word(word: &str) -> bool {
     CODE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
@@ -236,7 +242,7 @@ impl Within {
     /// Returns `true` if it is the United States, Canada or a part of them.
     fn is_here(self) -> bool {
         match self {
-            Self::Anywhere => false,
+            Self::Anywhere | Self::Divisions(_) => false,
             Self::Country(country) => [Country::UNITED_STATES, Country::CANADA].contains(&country),
             Self::Region(_) => true,
         }

@@ -57,7 +57,7 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         others += usize::from(!is_gone && !is_atm);
         items.push(item_of(number, &place, tags, is_gone || !is_atm));
     }
-    Ok(FileContent::Items { items, others, is_read: osm::is_read })
+    Ok(FileContent::Items { items, others, dated: None, is_read: osm::is_read })
 }
 
 fn tags(place: &Value) -> BTreeMap<String, String> {
@@ -78,8 +78,9 @@ fn tags(place: &Value) -> BTreeMap<String, String> {
 
 fn item_of(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone: bool) -> DocumentItem {
     let id = item::cell(&place["id"]).unwrap_or_default();
-    let edited = place["osm_json"]["timestamp"].as_str().or_else(|| place["updated_at"].as_str());
+    let edited = [&place["osm_json"]["timestamp"], &place["updated_at"]].into_iter().filter_map(Value::as_str);
     let mut item = osm::item_of(number, &id, tags, edited);
+    item.set(Field::CreatedAt, place["created_at"].as_str().map(str::to_owned));
     let (lat, lon) = match &place["osm_json"] {
         Value::Object(element) => (element.get("lat"), element.get("lon")),
         _ => (place.get("lat"), place.get("lon")),

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arcstr::ArcStr;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::field::Field;
 use super::options::Options;
+use super::time::{End, parse_data_date, parse_end};
 use super::words;
 use crate::address::{Address, parse_postcode};
-use crate::atm::{Coin, MoreFields, Record};
+use crate::atm::{Coin, MoreFields, Record, ReportedState};
 use crate::country::Country;
 use crate::hours::Hours;
 use crate::point::Point;
@@ -19,17 +20,25 @@ use crate::region::Region;
 use crate::terms::{CashLimits, Currency, Decimal, Fees};
 use crate::tri::Tri;
 
-/// Maximum lead of a source's clock.
-const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum characters of a cell.
 const MAX_CELL_CHARS: usize = 500;
 
 /// A field that is unknown because of an invalid cell, the cell, and the reason.
 pub(super) type CellProblem = (Field, String, &'static str);
 
+/// The dates of a row that are in no cell.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OtherDates<'a> {
+    /// More dates of a field, used in this order if the cell of the field has no readable date.
+    pub(super) of_fields: &'a [(Field, String)],
+    /// The date of the whole document, for records without a date.
+    pub(super) of_document: Option<&'a str>,
+}
+
 /// The cells of a row, and the problems in them.
 struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
+    dates: OtherDates<'a>,
     now: Option<Timestamp>,
     problems: Vec<CellProblem>,
 }
@@ -37,10 +46,11 @@ struct RowReader<'a> {
 /// Parses a row into a record and its problems, or returns the reason why it is not an ATM.
 pub(super) fn record<'a>(
     cell: &'a dyn Fn(Field) -> &'a str,
+    dates: OtherDates<'a>,
     options: &Options,
 ) -> Result<(Record, Vec<CellProblem>), String> {
     let mut record = Record::at(point(cell(Field::Lat), cell(Field::Lon))?);
-    let mut read = RowReader { cell, now: options.now, problems: Vec::new() };
+    let mut read = RowReader { cell, dates, now: options.now, problems: Vec::new() };
     record.source_ref = read.text(Field::Ref);
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
@@ -50,13 +60,20 @@ pub(super) fn record<'a>(
     record.time_zone = read.as_one_of(Field::TimeZone, words::time_zone, "not the IANA name of a time zone");
     let state = read.as_one_of(Field::Status, words::parse_reported_state, "not a known state of an ATM");
     record.reported = state.unwrap_or_default();
-    record.reported_at = read.time(Field::ReportedAt);
-    record.verified_at = read.time(Field::VerifiedAt);
+    record.verified_at = read.date(Field::VerifiedAt);
+    record.reported_at = read.reported_at(record.verified_at).or(options.as_of);
+    let end = read.as_one_of(Field::EndDate, parse_end, "neither a date, such as 2027-06-30, nor yes or no");
+    if end == Some(End::Passed) {
+        record.reported = ReportedState::PermanentlyClosed;
+    }
     (record.buy, record.sell) = read.services();
     record.coins = Arc::new(read.coins().into_iter().map(|coin| (coin, Tri::Yes)).collect());
     record.phone = read.as_one_of(Field::Phone, words::phone, "not a telephone number");
     record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
-    let more = read.more();
+    let mut more = read.more();
+    if let Some(End::On(date)) = end {
+        more.end_date = Some(date);
+    }
     record.more = (more != MoreFields::default()).then(|| Box::new(more));
     Ok((record, read.problems))
 }
@@ -135,14 +152,43 @@ impl RowReader<'_> {
         Some(hours)
     }
 
-    /// Parses a time that is not in the future, because a future report would not expire.
-    fn time(&mut self, field: Field) -> Option<Timestamp> {
-        let time = self.as_one_of(field, words::time, "not a time, such as 2026-11-20T12:00:00Z")?;
-        if self.now.is_some_and(|now| time > now + CLOCKS_APART) {
-            self.report(field, "in the future");
+    /// Returns the date of the record: the first readable date of the report, the last verification, the last change
+    /// and the creation, else the date of the document.
+    fn reported_at(&mut self, verified_at: Option<Timestamp>) -> Option<Timestamp> {
+        let reported_at = self.date(Field::ReportedAt);
+        let updated_at = self.date(Field::UpdatedAt);
+        let created_at = self.date(Field::CreatedAt);
+        let own = reported_at.or(verified_at).or(updated_at).or(created_at);
+        match self.dates.of_document {
+            Some(text) if own.is_none() => self.time(Field::ReportedAt, text),
+            _ => own,
+        }
+    }
+
+    /// Returns the first readable date of a field. Dates that cannot be read are problems.
+    fn date(&mut self, field: Field) -> Option<Timestamp> {
+        let mut date = self.time(field, (self.cell)(field));
+        for (of, text) in self.dates.of_fields {
+            if *of == field {
+                date = date.or(self.time(field, text));
+            }
+        }
+        date
+    }
+
+    /// Parses the date of data. A text that is not blank and is no such date is a problem.
+    fn time(&mut self, field: Field, written: &str) -> Option<Timestamp> {
+        let written = text(written);
+        if written.is_empty() {
             return None;
         }
-        Some(time)
+        match parse_data_date(&written, self.now) {
+            Ok(time) => Some(time),
+            Err(error) => {
+                self.problems.push((field, written, error.reason()));
+                None
+            }
+        }
     }
 
     fn services(&mut self) -> (Tri, Tri) {
@@ -204,6 +250,7 @@ impl RowReader<'_> {
             images: image.into_iter().collect(),
             source_url: self.as_one_of(Field::SourceUrl, words::website, "not an http or https address"),
             machine_ref: self.text(Field::MachineRef),
+            end_date: None,
         }
     }
 

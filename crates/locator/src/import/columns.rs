@@ -157,7 +157,7 @@ pub(super) fn name_cells(
         mapped.push((*field, if name.is_empty() { None } else { Some(columns.named(name)?) }));
     }
     // Fields that the format sets are not guessed.
-    let known: BTreeSet<Field> = items.iter().flat_map(|item| item.cells.keys().copied()).collect();
+    let known: BTreeSet<Field> = items.iter().flat_map(DocumentItem::fields).collect();
     let decided: Vec<Field> = known.into_iter().chain(mapped.iter().map(|(field, _)| *field)).collect();
     columns.guess(&decided);
     for item in items {
@@ -166,6 +166,7 @@ pub(super) fn name_cells(
         }
         for (field, column) in &mapped {
             item.cells.remove(field);
+            item.dates.retain(|(of, _)| of != field);
             item.set(*field, column.and_then(|column| item.properties.get(&columns.header[column]).cloned()));
         }
     }

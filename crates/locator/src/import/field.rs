@@ -98,6 +98,12 @@ pub enum Field {
     ReportedAt,
     /// Time of the last verification.
     VerifiedAt,
+    /// Time of the last change of the record.
+    UpdatedAt,
+    /// Time at which the record was created.
+    CreatedAt,
+    /// Day on which it closes permanently, or `yes`.
+    EndDate,
     /// URL of the ATM's page at the source.
     SourceUrl,
     /// Operator's number of the ATM.
@@ -114,7 +120,7 @@ pub enum Field {
 pub struct UnknownField(pub String);
 
 /// Each field with its name and the names of its columns, the best first: in lower case, letters and digits only.
-pub(super) const FIELDS: [(Field, &str, &[&str]); 49] = [
+pub(super) const FIELDS: [(Field, &str, &[&str]); 52] = [
     (Field::Lat, "lat", &["latitude", "lat", "y", "geolat", "ycoordinate", "locationlat", "locationlatitude"]),
     (
         Field::Lon,
@@ -176,7 +182,54 @@ pub(super) const FIELDS: [(Field, &str, &[&str]); 49] = [
         "reported_at",
         &["reportedat", "lastreported", "lastreportedtime", "lastseen", "updatedonline", "statusasof"],
     ),
-    (Field::VerifiedAt, "verified_at", &["verifiedat", "verified", "lastverified", "checkdate", "surveydate"]),
+    (
+        Field::VerifiedAt,
+        "verified_at",
+        &[
+            "verifiedat",
+            "verified",
+            "lastverified",
+            "checkdate",
+            "surveydate",
+            "lastchecked",
+            "checkedat",
+            "confirmedat",
+        ],
+    ),
+    (
+        Field::UpdatedAt,
+        "updated_at",
+        &[
+            "updatedat",
+            "updated",
+            "updatedon",
+            "lastupdated",
+            "lastupdate",
+            "lastupdatedat",
+            "lastmodified",
+            "modifiedat",
+            "modified",
+            "modifiedon",
+            "dateupdated",
+            "timestamp",
+        ],
+    ),
+    (
+        Field::CreatedAt,
+        "created_at",
+        &[
+            "createdat",
+            "created",
+            "createdon",
+            "datecreated",
+            "creationdate",
+            "dateadded",
+            "addedat",
+            "addedon",
+            "added",
+        ],
+    ),
+    (Field::EndDate, "end_date", &["enddate", "closingdate", "closeson", "closedon"]),
     (Field::SourceUrl, "source_url", &["sourceurl", "permalink"]),
     (Field::MachineRef, "machine_ref", &["machineref", "serial", "serialnumber", "terminalnumber"]),
     (Field::BrandWikidata, "brand_wikidata", &["brandwikidata"]),

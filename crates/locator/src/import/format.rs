@@ -32,6 +32,8 @@ pub(super) enum FileContent<'a> {
         items: Vec<DocumentItem>,
         /// The number of other items.
         others: usize,
+        /// The date of the document, for ATMs without a date.
+        dated: Option<String>,
         /// Whether the format itself reads a property.
         is_read: fn(&str) -> bool,
     },

@@ -11,19 +11,24 @@ use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
 use super::osm;
 use super::overpass::middle;
+use super::time::first_time;
 
 /// Maximum nesting of a geometry's coordinates: those of a `MultiPolygon`.
 const MAX_DEPTH: usize = 4;
 
 const FEATURES: &str = "features";
+/// The time of the data in exports of overpass turbo.
+const TIMESTAMP: &str = "timestamp";
 /// The attributes of the run of a spider.
 const ATTRIBUTES: &str = "dataset_attributes";
+/// The attributes with the time of the run, the preferred attribute first.
+const COLLECTED: [&str; 2] = ["spider:collection_time", "@timestamp"];
 
 /// A `FeatureCollection` (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
 pub(super) const GEOJSON: Format = Format {
     name: "geojson",
     title: "GeoJSON",
-    json: Some(DocumentMembers { list: FEATURES, others: &[] }),
+    json: Some(DocumentMembers { list: FEATURES, others: &[TIMESTAMP] }),
     recognise: |file| file.has_list(FEATURES),
     read: features,
 };
@@ -48,9 +53,11 @@ fn has_spider_name(file: &SourceFile<'_>) -> Result<bool, ImportError> {
 /// Returns the features of a collection. Properties that look like tags are read as tags; others are mapped by name
 /// later.
 fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
+    let document = file.document()?;
+    let dated = item::cell(&document.member(TIMESTAMP)?);
     let mut others = 0;
     let mut items = Vec::new();
-    for feature in file.document()?.items(FEATURES, GEOJSON.name)? {
+    for feature in document.items(FEATURES, GEOJSON.name)? {
         let (number, feature) = feature?;
         let properties = item::cells(feature["properties"].as_object());
         if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
@@ -59,13 +66,10 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         }
         let id = id_of(&feature, &properties);
         let mut item = if is_tagged(&properties) {
-            let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
-            let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
-            // Outside OpenStreetMap, a listed ATM need not be in service.
-            if edited.is_none() && !item.cells.contains_key(&Field::VerifiedAt) && id_is_not_osm(id.as_deref()) {
-                item.cells.remove(&Field::Status);
-            }
-            item
+            let edited: Vec<String> =
+                ["@timestamp", TIMESTAMP].iter().filter_map(|name| properties.get(*name).cloned()).collect();
+            let edited = edited.iter().map(String::as_str);
+            osm::item_of(number, id.as_deref().unwrap_or_default(), properties, edited)
         } else {
             let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
             item.set(Field::Ref, id);
@@ -75,7 +79,7 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         items.push(item);
     }
     let any_tagged = items.iter().any(|item| is_tagged(&item.properties));
-    Ok(FileContent::Items { items, others, is_read: if any_tagged { osm::is_read } else { is_read } })
+    Ok(FileContent::Items { items, others, dated, is_read: if any_tagged { osm::is_read } else { is_read } })
 }
 
 /// Checks whether properties look like OpenStreetMap's tags.
@@ -98,7 +102,8 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportEr
         let spider = item::cell(&feature?.1["properties"]["@spider"]);
         is_chosen &= *first.get_or_insert_with(|| spider.clone()) == spider;
     }
-    let generated = document.member(ATTRIBUTES)?["@timestamp"].as_str().map(str::to_owned);
+    let attributes = document.member(ATTRIBUTES)?;
+    let dated = first_time(COLLECTED.map(|name| item::cell(&attributes[name])));
     let mut items = Vec::new();
     let mut others = 0;
     for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
@@ -110,9 +115,9 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportEr
             continue;
         }
         let id = spider_id(&feature, &tags);
-        let is_closed = tags.contains_key("end_date") || tags.contains_key("closed");
+        let is_closed = tags.contains_key("closed");
         let url = tags.get("@source_uri").cloned();
-        let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
+        let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), tags, []);
         if is_closed {
             item.set(Field::Status, Some("permanently closed".to_owned()));
         }
@@ -120,7 +125,7 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportEr
         place(&mut item, &feature);
         items.push(item);
     }
-    Ok(FileContent::Items { items, others, is_read: osm::is_read })
+    Ok(FileContent::Items { items, others, dated, is_read: osm::is_read })
 }
 
 /// Returns the operator's own reference with the name of the spider, else the ID of the feature.
@@ -137,10 +142,6 @@ fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<Strin
         Some(id) => Some(id.clone()),
         None => item::cell(&feature["id"]),
     }
-}
-
-fn id_is_not_osm(id: Option<&str>) -> bool {
-    !id.is_some_and(|id| ["node/", "way/", "relation/"].iter().any(|kind| id.starts_with(kind)))
 }
 
 /// Sets the coordinates to the geometry's point; for a line or an area, to its centre.

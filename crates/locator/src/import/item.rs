@@ -18,6 +18,8 @@ pub(super) struct DocumentItem {
     pub(super) properties: BTreeMap<String, String>,
     /// The known fields.
     pub(super) cells: BTreeMap<Field, String>,
+    /// More dates of fields, used in this order if the cell of the field has no readable date.
+    pub(super) dates: Vec<(Field, String)>,
     pub(super) coins: BTreeMap<Coin, Tri>,
     pub(super) trades: BTreeMap<Coin, Trade>,
     /// Whether it was removed, according to the source.
@@ -34,6 +36,16 @@ impl DocumentItem {
         if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
             self.cells.insert(field, value);
         }
+    }
+
+    /// Returns the known fields, possibly with duplicates.
+    pub(super) fn fields(&self) -> impl Iterator<Item = Field> {
+        self.cells.keys().copied().chain(self.dates.iter().map(|(field, _)| *field))
+    }
+
+    /// Adds dates of a field, the preferred date first.
+    pub(super) fn add_dates<'a>(&mut self, field: Field, dates: impl IntoIterator<Item = &'a str>) {
+        self.dates.extend(dates.into_iter().map(|date| (field, date.to_owned())));
     }
 
     /// Sets fields to the properties with these names. If several properties map to one field, the first is used.

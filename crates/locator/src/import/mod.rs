@@ -22,6 +22,7 @@ mod pbf;
 mod submission;
 mod table;
 mod text;
+mod time;
 mod truncated;
 mod words;
 
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 
 use crate::atm::Record;
+use crate::dates::DataDates;
 
 pub use bounds::{Bounds, CancelFlag};
 pub use error::{ColumnList, ImportError};
@@ -39,8 +41,10 @@ pub use format::Format;
 pub use formats::{FORMATS, FormatChoice, UnknownFormat};
 pub use options::Options;
 pub use submission::FORMAT as SUBMISSION;
+pub use time::{DateError, parse_data_date, parse_time};
 pub use truncated::{MAX_LISTED, Truncated};
 
+use cells::OtherDates;
 use columns::ColumnMap;
 use format::{FileContent, SourceFile};
 use item::DocumentItem;
@@ -58,6 +62,8 @@ pub struct Import {
     pub filtered: usize,
     /// The keys of ATMs that were removed according to the source.
     pub gone: Vec<String>,
+    /// The dates of the ATMs.
+    pub dates: DataDates,
     /// The column of each field; empty if the format decides that.
     pub columns: Vec<(Field, String)>,
     /// The unused columns, in a document properties; the first 60 characters of each.
@@ -128,9 +134,12 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, ImportError> {
     };
     let mut import = match (format.read)(&file)? {
         FileContent::Rows(rows) => table(rows, options)?,
-        FileContent::Items { items, others, is_read } => document(items, others, is_read, options)?,
+        FileContent::Items { items, others, dated, is_read } => {
+            document(items, others, dated.as_deref(), is_read, options)?
+        }
     };
     import.assign_keys();
+    import.dates = import.rows.iter().map(|row| row.record.known_at()).collect();
     Ok(import)
 }
 
@@ -156,6 +165,7 @@ fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, Impor
 fn document(
     mut items: Vec<DocumentItem>,
     others: usize,
+    of_document: Option<&str>,
     is_read: fn(&str) -> bool,
     options: &Options,
 ) -> Result<Import, ImportError> {
@@ -167,7 +177,7 @@ fn document(
     import.filtered = others;
     for item in items {
         options.cancel.check()?;
-        import.add_item(item, options);
+        import.add_item(item, of_document, options);
     }
     Ok(import)
 }
@@ -180,13 +190,14 @@ impl Import {
             invalid_cells: Truncated::default(),
             filtered: 0,
             gone: Vec::new(),
+            dates: DataDates::default(),
             columns: columns.used(),
             unused: columns.unused(),
             counted,
         }
     }
 
-    fn add_item(&mut self, item: DocumentItem, options: &Options) {
+    fn add_item(&mut self, item: DocumentItem, of_document: Option<&str>, options: &Options) {
         let line = item.number;
         for (name, wanted) in &options.only {
             if item.property(name).unwrap_or_default().trim() != wanted.trim() {
@@ -200,7 +211,8 @@ impl Import {
             }
             return;
         }
-        match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), options) {
+        let dates = OtherDates { of_fields: &item.dates, of_document };
+        match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), dates, options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
             Ok((mut record, problems)) => {
                 Arc::make_mut(&mut record.coins).extend(item.coins);
@@ -230,7 +242,7 @@ impl Import {
             self.filtered += 1;
             return;
         }
-        match cells::record(&|field| columns.cell(cells, field), options) {
+        match cells::record(&|field| columns.cell(cells, field), OtherDates::default(), options) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
             Ok((record, problems)) => {
                 for field in columns.missing(cells) {

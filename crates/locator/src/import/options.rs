@@ -20,6 +20,8 @@ pub struct Options {
     pub country: Option<Country>,
     /// Whether a document has only changes, so that it may contain no ATMs.
     pub partial: bool,
+    /// The date of records that have none.
+    pub as_of: Option<Timestamp>,
     /// The current time: reports from the future are ignored.
     pub now: Option<Timestamp>,
     /// The limits of the size of the file.

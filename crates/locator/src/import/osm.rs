@@ -1,7 +1,7 @@
 //! ATMs in OpenStreetMap: `amenity=atm` with tags for currencies.
 //!
-//! An element is a report of being in service, as of the day of its last check, else of its last edit. When an ATM is
-//! removed, its element is deleted or tagged `disused:`.
+//! An element is a report of being in service, as of the day of its last check, else of its last edit, else of the
+//! document. When an ATM is removed, its element is deleted or tagged `disused:`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::terms::{Currency, Trade};
 use crate::tri::Tri;
 
 /// The tags of fields. If several tags map to one field, the first is used.
-const TAGS: [(Field, &str); 35] = [
+const TAGS: [(Field, &str); 36] = [
     (Field::Name, "name"),
     (Field::Operator, "operator"),
     (Field::Brand, "brand"),
@@ -49,17 +49,18 @@ const TAGS: [(Field, &str); 35] = [
     (Field::Min, "min_amount"),
     (Field::Max, "max_amount"),
     (Field::TimeZone, "timezone"),
+    (Field::EndDate, "end_date"),
 ];
 
-/// Tags with the day of the last check.
+/// Tags with the day of the last check, the preferred tag first.
 const CHECKED: [&str; 5] =
     ["check_date", "survey:date", "check_date:currency:XBT", "check_date:opening_hours", "lastcheck"];
 
 /// Other tags that are read, and tags that only identify elements.
 #[rustfmt::skip]
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 15] = [
     "amenity", "addr:housenumber", "addr:street", "addr:street_address", "charge", "payment:lightning", "nsi_id",
-    "@id", "@ref", "@spider", "@source_uri", "@timestamp", "timestamp", "end_date", "closed", "disused",
+    "@id", "@ref", "@spider", "@source_uri", "@timestamp", "timestamp", "closed", "disused",
 ];
 /// Prefixes of such tags.
 const PREFIXES: [&str; 6] = ["currency:", "disused:", "was:", "removed:", "demolished:", "abandoned:"];
@@ -108,21 +109,26 @@ pub(super) fn has_coin_tags(tags: &BTreeMap<String, String>) -> bool {
     false
 }
 
-/// Creates the item of an element. `id` has the form of its URL, `node/1`; `edited` is the time of the last edit.
-pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, edited: Option<&str>) -> DocumentItem {
+/// Creates the item of an element. `id` has the form of its URL, `node/1`; `edited` are times of the last edit, the
+/// preferred time first.
+pub(super) fn item_of<'a>(
+    number: usize,
+    id: &str,
+    tags: BTreeMap<String, String>,
+    edited: impl IntoIterator<Item = &'a str>,
+) -> DocumentItem {
     let mut item = DocumentItem { number, properties: tags, ..DocumentItem::default() };
     item.set_all(&TAGS);
     let street = street(&item);
-    let checked = CHECKED.iter().filter_map(|key| item.property(key)).max().map(str::to_owned);
-    let reported_at = checked.clone().or_else(|| edited.map(str::to_owned));
+    let checked: Vec<String> = CHECKED.iter().filter_map(|key| item.property(key)).map(str::to_owned).collect();
     let state = state(&item);
     let fee = item.property("charge").and_then(|charge| charge.strip_suffix('%')).map(str::to_owned);
     let fiat: Vec<String> = fiat(&item.properties).map(|currency| currency.to_string()).collect();
     item.set(Field::Ref, Some(id.to_owned()));
     item.set(Field::Street, street);
     item.cells.entry(Field::Status).or_insert_with(|| state.to_owned());
-    item.set(Field::ReportedAt, reported_at);
-    item.set(Field::VerifiedAt, checked);
+    item.add_dates(Field::VerifiedAt, checked.iter().map(String::as_str));
+    item.add_dates(Field::UpdatedAt, edited);
     item.set(Field::BuyFee, fee);
     item.set(Field::Fiat, Some(fiat.join(",")));
     item.coins.extend(coins(&item.properties));

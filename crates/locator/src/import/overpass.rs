@@ -15,11 +15,13 @@ use super::osm;
 type Nodes = HashMap<i64, (f64, f64)>;
 
 const ELEMENTS: &str = "elements";
+/// The member with the state of the database.
+const DATABASE: &str = "osm3s";
 
 pub(super) const FORMAT: Format = Format {
     name: "overpass",
     title: "Overpass",
-    json: Some(DocumentMembers { list: ELEMENTS, others: &[] }),
+    json: Some(DocumentMembers { list: ELEMENTS, others: &[DATABASE] }),
     recognise: |file| file.has_list(ELEMENTS),
     read: machines,
 };
@@ -27,6 +29,7 @@ pub(super) const FORMAT: Format = Format {
 /// Returns the elements that are ATMs.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
+    let dated = item::cell(&document.member(DATABASE)?["timestamp_osm_base"]);
     let mut nodes = Nodes::new();
     for element in document.items(ELEMENTS, FORMAT.name)? {
         let (_, element) = element?;
@@ -43,7 +46,7 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
             others += 1;
         }
     }
-    Ok(FileContent::Items { items, others, is_read: osm::is_read })
+    Ok(FileContent::Items { items, others, dated, is_read: osm::is_read })
 }
 
 fn item_of(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes: &Nodes) -> DocumentItem {

@@ -79,16 +79,16 @@ fn is_read(path: &str) -> bool {
 /// Returns all locations of a submission.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
-    let sent = item::cell(&document.member(SENT_AT)?);
+    let dated = item::cell(&document.member(SENT_AT)?);
     let mut items = Vec::new();
     for location in document.items(LOCATIONS, FORMAT.name)? {
         let (number, location) = location?;
-        items.push(item_of(number, &location, sent.as_deref()));
+        items.push(item_of(number, &location));
     }
-    Ok(FileContent::Items { items, others: 0, is_read })
+    Ok(FileContent::Items { items, others: 0, dated, is_read })
 }
 
-fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem {
+fn item_of(number: usize, location: &Value) -> DocumentItem {
     let mut properties = BTreeMap::new();
     flatten("", location, &mut properties, 3);
     let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
@@ -97,8 +97,7 @@ fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem 
             item.cells.entry(field).or_insert(value);
         }
     }
-    let reported_at = item::cell(&location["lastReportedTime"]).or_else(|| sent.map(str::to_owned));
-    item.set(Field::ReportedAt, reported_at);
+    item.set(Field::ReportedAt, item::cell(&location["lastReportedTime"]));
     item.set(Field::Status, state(&location["status"]).map(str::to_owned));
     item.is_gone = [&location["isDeleted"], &location["status"]["isDeleted"]].contains(&&Value::Bool(true));
     item

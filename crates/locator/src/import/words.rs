@@ -1,8 +1,6 @@
 //! Parsers for the values of cells.
 
 use arcstr::ArcStr;
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::atm::{Coin, ReportedState};
@@ -123,26 +121,6 @@ pub(super) fn kyc(text: &str) -> Option<Kyc> {
     }
 }
 
-/// Parses a time: RFC 3339, a date with or without a time (UTC), or seconds or milliseconds since 1970.
-pub(super) fn time(text: &str) -> Option<Timestamp> {
-    if let Ok(number) = text.parse::<i64>() {
-        // Ten digits of seconds last until 2286; eleven or more are milliseconds.
-        return match number {
-            100_000_000..=9_999_999_999 => Timestamp::from_second(number).ok(),
-            10_000_000_000.. => Timestamp::from_millisecond(number).ok(),
-            _ => None,
-        };
-    }
-    if let Ok(instant) = text.parse::<Timestamp>() {
-        return Some(instant);
-    }
-    let local = match text.parse::<DateTime>() {
-        Ok(local) => local,
-        Err(_) => text.parse::<Date>().ok()?.to_datetime(Time::midnight()),
-    };
-    TimeZone::UTC.to_timestamp(local).ok()
-}
-
 /// Parses the name of a known time zone.
 pub(super) fn time_zone(text: &str) -> Option<ArcStr> {
     let zone = TimeZone::get(text).ok()?;
@@ -170,25 +148,6 @@ pub(super) fn wikidata(text: &str) -> Option<ArcStr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn usual_time_notations_are_parsed() {
-        let noon: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
-        for text in [
-            "2026-11-20T12:00:00Z",
-            "2026-11-20T06:00:00-06:00",
-            "2026-11-20 12:00:00",
-            "2026-11-20T12:00",
-            "1795176000",
-            "1795176000000",
-        ] {
-            assert_eq!(time(text), Some(noon), "{text}");
-        }
-        assert_eq!(time("2026-11-20"), "2026-11-20T00:00:00Z".parse().ok());
-        for text in ["", "yesterday", "12", "2026-13-01", "11/20/2026", "-5"] {
-            assert_eq!(time(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn coins_are_parsed_by_code_and_name() {

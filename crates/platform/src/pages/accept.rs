@@ -1,5 +1,7 @@
 //! Content negotiation (RFC 9110, section 12.5).
 
+use std::cmp::Reverse;
+
 use axum::http::{HeaderMap, HeaderName, header};
 
 /// Maximum number of ranges of a header that are parsed.
@@ -47,6 +49,16 @@ pub fn names_html(headers: &HeaderMap) -> bool {
     weight(headers, "text/html") > 0
 }
 
+/// Returns the language tags of `Accept-Language`, the preferred first. `*` and tags of weight 0 are omitted.
+#[must_use]
+pub fn language_tags(headers: &HeaderMap) -> Vec<&str> {
+    let mut found = ranges(headers, header::ACCEPT_LANGUAGE);
+    found.retain(|(tag, weight)| *weight > 0 && *tag != "*");
+    // The first of equal weights is preferred: the sort is stable.
+    found.sort_by_key(|(_, weight)| Reverse(*weight));
+    found.into_iter().map(|(tag, _)| tag).collect()
+}
+
 /// Returns the weight of a media type that the client names, in thousandths.
 fn weight(headers: &HeaderMap, name: &str) -> u16 {
     let ranges = ranges(headers, header::ACCEPT);
@@ -72,6 +84,16 @@ mod tests {
             assert_eq!(ranges(&accepts(&[wrong]), header::ACCEPT), [], "{wrong}");
         }
         assert_eq!(ranges(&accepts(&[&"a,".repeat(100)]), header::ACCEPT).len(), MAX_RANGES);
+    }
+
+    #[test]
+    fn language_tags_are_sorted_by_weight() {
+        for (accepted, expected) in
+            [("en;q=0.5, de-AT, *, fr;q=0, es;q=0.5", &["de-AT", "en", "es"][..]), ("*", &[]), ("", &[])]
+        {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_LANGUAGE, HeaderValue::from_str(accepted).unwrap())]);
+            assert_eq!(language_tags(&headers), expected, "{accepted}");
+        }
     }
 
     #[test]

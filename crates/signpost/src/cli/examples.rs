@@ -104,7 +104,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ),
     (
         "atms import",
-        ["machines.csv --source acme --dry-run", "machines.csv --source acme --map name=title,lat=y,lon=x"],
+        ["machines.csv --source acme --dry-run", "machines.csv --as-of 2026-11-20 --map name=title,lat=y,lon=x"],
     ),
     ("atms sync", ["", "acme --force"]),
     (
@@ -117,7 +117,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("atms near", ["\"Austin, TX\"", "78701 --limit 3 --max-distance 5"]),
     ("atms stats", ["", "--json"]),
     ("atms export", ["machines.csv", "--source acme --format geojson > acme.geojson"]),
-    ("atms check", ["", "--source acme --limit 20"]),
+    ("atms check", ["--stale", "--source acme --limit 20"]),
     ("atms split", ["42", "42 --json"]),
     ("atms join", ["42", "42 --json"]),
     ("atms forget", ["acme", "acme --json"]),

@@ -3,9 +3,12 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use signpost_atm::catalogue::country_of;
 use signpost_atm::places::geocoder::{GeocodeResult, GeocodedPlace};
-use signpost_locator::gazetteer::{Explanation, Place, Resolved, Unresolved};
-use signpost_locator::{Country, Point, Region};
+use signpost_locator::gazetteer::{
+    ExplainedStep, Explanation, Gazetteer, Place, PlacePreference, Resolved, Unresolved,
+};
+use signpost_locator::{Country, Division, Point, Region};
 
 use super::{Session, table};
 
@@ -14,6 +17,9 @@ pub(super) struct PlacesCommand {
     /// Place, such as "paris", "Austin, TX", 78701, "M5V 2T6", "30.27,-97.74"
     #[arg(allow_hyphen_values = true)]
     text: String,
+    /// Prefer places of this country, by its ISO 3166-1 code, such as DE
+    #[arg(long, value_name = "CODE", value_parser = country)]
+    country: Option<Country>,
     /// Show every step of the resolution, with its result
     #[arg(long)]
     explain: bool,
@@ -28,10 +34,10 @@ impl PlacesCommand {
         let text = self.text.trim();
         let gazetteer = session.places()?.now();
         if self.explain {
-            let explanation = gazetteer.explain(text);
+            let explanation = explain(&gazetteer, text, self.country);
             return session.print(&explained(&explanation), || readable_steps(&explanation));
         }
-        let unresolved = match gazetteer.resolve(text) {
+        let unresolved = match gazetteer.resolve_preferring(text, &preference(self.country)) {
             Ok(resolved) => return session.print(&document(&resolved), || readable(&resolved)),
             Err(unresolved) => unresolved,
         };
@@ -46,12 +52,42 @@ impl PlacesCommand {
     }
 }
 
+/// Parses an ISO 3166-1 alpha-2 code, in any case.
+fn country(text: &str) -> Result<Country, String> {
+    let country = if text.len() == 2 { Country::parse(text) } else { None };
+    country.ok_or_else(|| "a country is a two-letter code of ISO 3166-1, such as DE".to_owned())
+}
+
+/// Returns the preference for places of a country. ATMs have no effect: the command does not read them.
+fn preference(country: Option<Country>) -> PlacePreference<'static> {
+    // The places of a territory are in the United States.
+    let country = country_of(None, country);
+    PlacePreference { country, likely_country: None, has_atms_near: &|_| true }
+}
+
+/// Returns the steps, with the choice of a place in the country as the last one.
+fn explain(gazetteer: &Gazetteer, text: &str, country: Option<Country>) -> Explanation {
+    let explanation = gazetteer.explain(text);
+    if country.is_none() || explanation.answer.is_err() {
+        return explanation;
+    }
+    let answer = gazetteer.resolve_preferring(text, &preference(country));
+    let is_other = answer != explanation.answer;
+    let chosen = answer.as_ref().ok().filter(|_| is_other);
+    let gave = chosen.map(|resolved| format!("{}, confidence {}", resolved.label(), resolved.confidence));
+    let mut steps = explanation.steps;
+    steps.push(ExplainedStep { name: "a place of this name in the country", gave });
+    Explanation { steps, answer }
+}
+
 fn document(resolved: &Resolved) -> Value {
     let mut document = place(&resolved.name, resolved.region, resolved.country, resolved.point);
+    document["division"] = resolved.division.map(Division::name).into();
     document["county"] = resolved.county.as_deref().into();
     document["source"] = resolved.source.name().into();
     document["confidence"] = resolved.confidence.into();
     document["alternatives"] = resolved.alternatives.iter().map(named).collect();
+    document["dropped"] = resolved.dropped.clone().into();
     document["notes"] = resolved.notes.iter().map(ToString::to_string).collect();
     document
 }
@@ -96,6 +132,7 @@ fn geocoded_place(found: &GeocodedPlace) -> Value {
 /// Describes a place of the gazetteer.
 fn named(found: &Place) -> Value {
     let mut document = place(&found.name, found.region, Some(found.country), found.point);
+    document["division"] = found.division.map(Division::name).into();
     document["county"] = found.county.as_deref().into();
     document["population"] = found.population.into();
     document["timeZone"] = found.time_zone.as_str().into();

@@ -6,7 +6,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{NameResolver, Outbound};
 
 use super::Session;
-use crate::doctor::{CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED, check_installation};
+use crate::doctor::{CatalogueFacts, CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED, check_installation};
 
 /// Prints the state of the installation.
 ///
@@ -79,7 +79,7 @@ fn text(installation: &Installation, database: &DatabaseFacts, attention: &[Chec
     let oldest = events.oldest_waiting_at.map(|at| format!(" since {at}")).unwrap_or_default();
     let kind =
         if catalogue.sample { " fictional samples".to_owned() } else { format!(", sources: {}", catalogue.sources) };
-    let age = catalogue.data_as_of.map(|at| format!(", data of {at}")).unwrap_or_default();
+    let age = data_date(catalogue);
     let rows = [
         ("server", answers),
         ("address", server.public_address.clone().unwrap_or_else(|| "none yet".to_owned())),
@@ -103,4 +103,17 @@ fn text(installation: &Installation, database: &DatabaseFacts, attention: &[Chec
         lines.push(signpost_text::line(&format!("{check}: {found}; {mend}")).to_string());
     }
     lines.join("\n")
+}
+
+/// Returns the dates of the data and of the last import, after a comma.
+fn data_date(catalogue: &CatalogueFacts) -> String {
+    let data = match (catalogue.data_as_of, catalogue.oldest_data_as_of) {
+        (Some(newest), Some(oldest)) => format!(", data of {oldest} to {newest}"),
+        (Some(newest), None) => format!(", data of {newest}"),
+        (None, _) => ", data without a date".to_owned(),
+    };
+    match catalogue.imported_at {
+        Some(at) if !catalogue.sample => format!("{data}, imported {at}"),
+        _ => data,
+    }
 }

@@ -14,7 +14,8 @@ use maud::{Markup, html};
 use serde_json::json;
 use signpost_atm::catalogue::{Coverage, FileContents, ImportCounts, ImportRules, ImportSteps, Source, apply_with};
 use signpost_atm::processor;
-use signpost_locator::import::{Import, Options};
+use signpost_locator::DataDates;
+use signpost_locator::import::{Import, Options, parse_data_date};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::bounded_file;
@@ -27,6 +28,7 @@ use signpost_store::random;
 
 use super::Console;
 use super::context::{ConsoleError, FormError, OperatorContext};
+use super::dates::render_dates;
 use super::document::{ConsolePage, Screen};
 use super::reports::no_locator;
 use super::tables::{panel, table, tile};
@@ -68,6 +70,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
                 div.field { label for="source" { "Source" } input #source name="source" maxlength=(MAX_NAME); p.hint { "A later file of the same source replaces this one. Empty: the file's name" } }
                 div.field { label for="attribution" { "Credit" } input #attribution name="attribution" maxlength=(MAX_NAME); p.hint { "What its licence asks for; it stands in every answer" } }
                 div.field { label for="upload" { "File" } input #upload type="file" name="file" required; p.hint { "CSV, GeoJSON, JSON or an OpenStreetMap file, up to " (MAX_FILE >> 20) " MB" } }
+                div.field { label for="as_of" { "Date of the data" } input #as_of name="as_of" maxlength="30" placeholder="2026-11-20"; p.hint { "For machines without a date in the file: a day, month or year. Empty: their status is unknown" } }
                 label.choice { input type="checkbox" name="partial" value="yes"; "It has only changes: machines that are not in it stay" }
                 button.btn.primary { "Compare it" }
             }
@@ -78,7 +81,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
     page.respond().await
 }
 
-/// `POST /console/machines/import`: `token`, `source`, `attribution`, `partial`, and then `file`.
+/// `POST /console/machines/import`: `token`, `source`, `attribution`, `as_of`, `partial`, and then `file`.
 async fn upload(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     if !is_from(&context.origin, request.headers()) {
         return Err(context.refuse(PostedFormError::CrossOrigin));
@@ -102,6 +105,11 @@ async fn upload(context: OperatorContext, request: Request) -> Result<Response, 
     let (Some(file), Some(source)) = (form.file, source) else {
         return refuse_file(&context, "Choose a file, and a name of 1 to 64 characters for its source.").await;
     };
+    let as_of = if form.as_of.is_empty() { None } else { Some(parse_data_date(&form.as_of, Some(context.now))) };
+    let as_of = match as_of.transpose() {
+        Ok(as_of) => as_of,
+        Err(error) => return refuse_file(&context, &format!("The date of the data is {error}.")).await,
+    };
     let attribution = if form.attribution.is_empty() { source.clone() } else { form.attribution };
     let id = CookieSecret::from_bytes(random()).hash();
     let upload = Arc::new(Upload {
@@ -111,6 +119,7 @@ async fn upload(context: OperatorContext, request: Request) -> Result<Response, 
         source,
         attribution,
         extent: if form.is_partial { Coverage::Partial } else { Coverage::Full },
+        as_of,
         file: Mutex::new(file),
     });
     let (counts, found) = match import(&context, &upload, ImportMode { dry_run: true, force: true }).await {
@@ -140,7 +149,12 @@ async fn import(context: &OperatorContext, upload: &Arc<Upload>, mode: ImportMod
     let atm = context.atm.as_ref().context("the locator does not run here")?;
     let gazetteer = atm.catalogue.places.now();
     let now = context.now;
-    let options = Options { partial: upload.extent == Coverage::Partial, now: Some(now), ..Options::default() };
+    let options = Options {
+        partial: upload.extent == Coverage::Partial,
+        as_of: upload.as_of,
+        now: Some(now),
+        ..Options::default()
+    };
     let file = Arc::clone(upload);
     let contents = processor::run(move |cancel| {
         let mut file = file.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,6 +194,7 @@ async fn render_comparison(
             (tile("New", &added.to_string(), "machines")) (tile("Changed", &changed.to_string(), "machines"))
             (tile("Unchanged", &unchanged.to_string(), "machines")) (tile("Gone", &removed.to_string(), "machines of this source"))
         }
+        p { (describe_dates(found.dates)) }
         (details(found))
         (panel("apply", "Import it?", &html! {}, &html! {
             form.inset.stack method="post" action=(action) {
@@ -200,6 +215,14 @@ async fn render_comparison(
     let note = html! { "Nothing has changed yet. This comparison waits for 30 minutes." };
     let page = ConsolePage { note, ..ConsolePage::new(context, Screen::Machines, "What would change", body) };
     page.respond().await
+}
+
+/// Draws the dates of the machines in the file, and the number of those without a date.
+fn describe_dates(dates: DataDates) -> Markup {
+    html! {
+        "Data of " (render_dates(dates)) "."
+        @if dates.undated > 0 { " " (counted(dates.undated, "machine has", "machines have")) " no date: their status is unknown." }
+    }
 }
 
 fn counted(count: usize, one: &str, more: &str) -> String {

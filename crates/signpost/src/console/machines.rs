@@ -25,7 +25,7 @@ use signpost_store::Store;
 use super::Console;
 use super::concerns::{check_machines, draw_concerns};
 use super::context::{ConsoleError, OperatorContext};
-use super::dates::render_time;
+use super::dates::{render_dates, render_time};
 use super::document::{ConsolePage, Screen};
 use super::proof::{ConfirmationStep, Question, receive_confirmation};
 use super::reports::no_locator;
@@ -69,7 +69,7 @@ async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<
     };
     let rows = found.iter().map(|id| machine_row(&context, &snapshot, *id));
     let sources = context.sources.count(&context.store, snapshot.version()).await?;
-    let source_rows = sources.iter().take(MAX_LISTED).map(|count| source_row(&context, count));
+    let source_rows = sources.iter().take(MAX_LISTED).map(|count| source_row(&context, &snapshot, count));
     let feeds = feeds::sql::list(&context.store).await?;
     let concerns = check_machines(&context.console, &snapshot, context.now);
     let body = html! {
@@ -81,7 +81,7 @@ async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<
             (panel("found", &describe_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
                 rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
         }
-        (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Do"],
+        (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Data of", "Imported", "Do"],
             source_rows, &html! { p { "Nothing was imported yet." } })))
         (left_out(sources.len(), "signpost atms stats"))
         @if let Some(concerns) = &concerns { (draw_concerns(origin, concerns)) }
@@ -89,7 +89,10 @@ async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<
         (left_out(feeds.len(), "signpost atms feeds list"))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/machines/import")) { "Import a file" } };
-    let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
+    let note = html! {
+        (snapshot.len()) " machines"
+        @if snapshot.is_sample() { ", all of them fictional" } @else { ", data of " (render_dates(snapshot.dates())) }
+    };
     let page = ConsolePage { note, aside, ..ConsolePage::new(&context, Screen::Machines, "Machines", body) };
     page.respond().await
 }
@@ -99,12 +102,15 @@ fn left_out(all: usize, command: &str) -> Markup {
     html! { @if all > MAX_LISTED { p.sm.soft { (all - MAX_LISTED) " more: " code { (command) } } } }
 }
 
-fn source_row(context: &OperatorContext, count: &SourceCount) -> Vec<Markup> {
+fn source_row(context: &OperatorContext, snapshot: &Snapshot, count: &SourceCount) -> Vec<Markup> {
+    let imported_at = snapshot.source(&count.source).map(|source| source.imported_at);
     let action = context.origin.link(&path_to_forget(&count.source));
     vec![
         html! { (signpost_text::line(&count.source)) },
         html! { (count.machines) },
         html! { (count.gone) },
+        html! { (render_dates(snapshot.dates_of_source(&count.source))) },
+        html! { @if let Some(at) = imported_at { (render_time(at)) } },
         html! {
             form method="post" action=(action) { (context.token(&forget_purpose(&count.source))) button.btn.small { "Forget" } }
         },

@@ -55,6 +55,8 @@ pub(super) struct Upload {
     pub(super) source: String,
     pub(super) attribution: String,
     pub(super) extent: Coverage,
+    /// The date of ATMs without a date.
+    pub(super) as_of: Option<Timestamp>,
     pub(super) file: Mutex<File>,
 }
 
@@ -65,6 +67,7 @@ pub(super) struct UploadForm {
     pub(super) source: String,
     pub(super) attribution: String,
     pub(super) is_partial: bool,
+    pub(super) as_of: String,
     pub(super) file: Option<File>,
     pub(super) file_name: String,
 }
@@ -123,6 +126,7 @@ pub(super) async fn receive_upload(context: &OperatorContext, request: Request) 
             "source" => form.source = text,
             "attribution" => form.attribution = text,
             "partial" => form.is_partial = text == "yes",
+            "as_of" => form.as_of = text,
             _ => return Err(context.refuse(PostedFormError::Malformed).into()),
         }
     }
@@ -250,6 +254,7 @@ mod tests {
                 source: String::new(),
                 attribution: String::new(),
                 extent: Coverage::Full,
+                as_of: None,
                 file: Mutex::new(tempfile::tempfile().unwrap()),
             })
         };

@@ -35,7 +35,7 @@ pub(super) fn healthy_installation() -> Installation {
                 failing_endpoints: 0,
                 disabled_endpoints: Vec::new(),
             },
-            catalogue: CatalogueFacts { machines: 3, sample: false, sources: 1, data_as_of: None },
+            catalogue: CatalogueFacts { machines: 3, sources: 1, ..CatalogueFacts::default() },
             failing_feeds: Vec::new(),
             has_encrypted_secrets: true,
             plain_text: PlainTextSecrets::default(),

@@ -221,7 +221,9 @@ fn check_catalogue(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "ATMs";
     let catalogue = &database(installation)?.catalogue;
     let is_sample = catalogue.sample;
-    let age = catalogue.data_as_of.map(|newest| installation.now.duration_since(newest).as_hours() / 24);
+    // Without dates, the data is at least as old as its import.
+    let newest = catalogue.data_as_of.or(catalogue.imported_at);
+    let age = newest.map(|newest| installation.now.duration_since(newest).as_hours() / 24);
     Some(if is_sample && installation.settings.exposure != Exposure::OwnMachine {
         CheckFinding::warn(
             CHECK,
@@ -231,7 +233,10 @@ fn check_catalogue(installation: &Installation) -> Option<CheckFinding> {
     } else if let Some(age) = age.filter(|age| !is_sample && *age >= OLD_DAYS) {
         CheckFinding::warn(
             CHECK,
-            format!("the newest word of any source is {age} days old"),
+            match catalogue.data_as_of {
+                Some(_) => format!("the newest data of any source is {age} days old"),
+                None => format!("no ATM has a date, and the last import was {age} days ago"),
+            },
             "import a newer file with 'signpost atms import', or fetch one regularly: 'signpost atms feeds add'",
         )
     } else {
@@ -308,7 +313,7 @@ mod tests {
 
     #[test]
     fn each_fault_has_one_finding_with_a_fix() {
-        let faults: [(&str, Grade, Break); 23] = [
+        let faults: [(&str, Grade, Break); 24] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
             ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
@@ -341,6 +346,7 @@ mod tests {
             ("events", Grade::Warn, |it| database(it).events.failed = 2),
             ("ATMs", Grade::Warn, |it| database(it).catalogue.sample = true),
             ("ATMs", Grade::Warn, |it| database(it).catalogue.data_as_of = "2025-11-01T00:00:00Z".parse().ok()),
+            ("ATMs", Grade::Warn, |it| database(it).catalogue.imported_at = "2025-11-01T00:00:00Z".parse().ok()),
             ("feeds", Grade::Warn, |it| {
                 let failing = FailingFeed { name: "acme".to_owned(), failures: 3, error: "status 500".to_owned() };
                 database(it).failing_feeds = vec![failing];

@@ -84,7 +84,7 @@ pub struct EventsFacts {
 }
 
 /// The ATMs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct CatalogueFacts {
     /// Number of ATMs.
     pub machines: usize,
@@ -92,9 +92,17 @@ pub struct CatalogueFacts {
     pub sample: bool,
     /// Number of sources.
     pub sources: usize,
-    /// Time of the newest data of any source.
+    /// Time of the newest report or check of an ATM by its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<Timestamp>,
+    /// Time of the oldest, if it is more than a year before the newest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oldest_data_as_of: Option<Timestamp>,
+    /// Number of ATMs without a date.
+    pub undated: usize,
+    /// Time of the last import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<Timestamp>,
 }
 
 /// A feed with failing fetches.
@@ -117,6 +125,7 @@ impl DatabaseFacts {
             Some(served) => served.snapshot(),
             None => Arc::new(catalogue::load(store, now).await?),
         };
+        let dates = snapshot.dates();
         let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
         let seal = config.login.seal();
         let recorded = encryption_key::find(store).await?;
@@ -136,7 +145,10 @@ impl DatabaseFacts {
                 machines: snapshot.len(),
                 sample: snapshot.is_sample(),
                 sources: snapshot.sources().count(),
-                data_as_of: snapshot.data_as_of(),
+                data_as_of: dates.newest,
+                oldest_data_as_of: dates.oldest_if_distant(),
+                undated: dates.undated,
+                imported_at: snapshot.imported_at(),
             },
             failing_feeds: feeds
                 .map(|feed| FailingFeed {

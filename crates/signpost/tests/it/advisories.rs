@@ -42,6 +42,7 @@ fn machines(version: i64) -> Snapshot {
         let known = |text: &str| Some(ArcStr::from(text)).filter(|text| !text.is_empty());
         (record.address.city, record.address.region) = (known(city), known(state));
         (record.reported, record.hours) = (ReportedState::InService, Hours::parse("24/7"));
+        record.reported_at = "2026-06-01T00:00:00Z".parse().ok();
         record.operator = Some("Coin Cloud".into());
         Atm { id: AtmId::new(number).unwrap(), source: "test".into(), record: record.into() }
     };

@@ -142,17 +142,24 @@ async fn unknown_values_are_omitted() {
 
 #[tokio::test]
 async fn answer_has_the_date_of_its_data() {
-    let dated = |number: u32, at: &str| Record { verified_at: Some(at.parse().unwrap()), ..plain(number) };
-    let imported = server_of([plain(1)]).await;
-    let checked = server_of([plain(1), dated(2, "2026-05-01T00:00:00Z"), dated(3, "2025-05-01T00:00:00Z")]).await;
-    for (server, expected) in [(imported, "2027-01-10T12:00:00Z"), (checked, "2026-05-01T00:00:00Z")] {
-        for (tool, arguments) in [
-            (FIND, json!({ "location": "Austin, TX", "limit": 1 })),
-            (STATUS, json!({ "location": "Austin, TX" })),
-            (LIST, json!({ "state": "TX", "city": "Austin" })),
-        ] {
-            assert_eq!(answer(&server, tool, arguments).await["dataAsOf"], expected, "{tool}");
-        }
+    let checked = |number: u32, at: &str| Record { verified_at: Some(at.parse().unwrap()), ..plain(number) };
+    let days = ["2026-05-01T00:00:00Z", "2026-04-01T00:00:00Z", "2025-04-30T00:00:00Z"];
+    let [newest, other, oldest] = days;
+    let server = server_of([plain(1), checked(2, other), checked(3, newest), checked(4, oldest)]).await;
+    let near = |limit: u32| json!({ "location": "Austin, TX", "limit": limit });
+    for (tool, arguments, expected) in [
+        (FIND, near(1), [None, None]),
+        (FIND, near(2), [Some(other), None]),
+        (FIND, near(3), [Some(newest), None]),
+        (FIND, near(4), [Some(newest), Some(oldest)]),
+        (FIND, json!({ "location": "Anchorage, AK" }), [Some(newest), Some(oldest)]),
+        (STATUS, near(3), [Some(newest), None]),
+        (STATUS, near(4), [Some(newest), Some(oldest)]),
+        (LIST, json!({ "state": "TX", "city": "Austin" }), [Some(newest), Some(oldest)]),
+    ] {
+        let answer = answer(&server, tool, arguments.clone()).await;
+        let dates = ["dataAsOf", "oldestDataAsOf"].map(|member| answer.get(member).and_then(Value::as_str));
+        assert_eq!(dates, expected, "{tool} {arguments}");
     }
 }
 
@@ -196,6 +203,7 @@ async fn filter_counts_atms_with_unknown_values() {
 async fn filter_counts_excluded_atms() {
     let works = |number: u32, hours: &str| Record {
         reported: ReportedState::InService,
+        reported_at: "2027-01-10T12:00:00Z".parse().ok(),
         hours: Hours::parse(hours),
         time_zone: Some("America/Chicago".into()),
         ..plain(number)

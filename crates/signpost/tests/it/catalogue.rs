@@ -238,7 +238,7 @@ async fn invalid_stored_row_is_an_error_with_its_column() {
         ("UPDATE atms SET updated_at = 9223372036854775807 WHERE id = 1", "atms.updated_at: "),
     ] {
         assert!(server.app.store.write([Statement::expect_row(sql, Vec::new())]).await.unwrap().is_committed());
-        let error = catalogue::sql::read_catalogue(&server.app.store).await.unwrap_err();
+        let error = catalogue::sql::read_catalogue(&server.app.store, server.app.clock.now()).await.unwrap_err();
         assert!(format!("{error:#}").starts_with(expected), "{error:#}");
     }
 }

@@ -77,6 +77,7 @@ fn build_places(name: impl Fn(u32) -> String, place: impl Fn(u32) -> Point) -> V
             point,
             country: "US".to_owned(),
             division: "TX".to_owned(),
+            second_division: String::new(),
             county: Some(453),
             population: 1_000,
             time_zone: "America/Chicago".to_owned(),

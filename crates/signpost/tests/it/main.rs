@@ -2,6 +2,7 @@
 //! and an [`assistant`].
 
 mod advisories;
+mod ages;
 mod answers;
 mod architecture;
 mod assistant;
@@ -25,6 +26,7 @@ mod map;
 mod mcp;
 mod pages;
 mod places;
+mod places_abroad;
 mod program;
 mod report_queue;
 mod reported_pages;
@@ -35,6 +37,7 @@ mod sources;
 mod spanish_pages;
 mod submissions;
 mod tools;
+mod towns_abroad;
 mod transport;
 mod untrusted_text;
 mod words;

@@ -63,7 +63,7 @@ async fn map_page_works_without_scripts() {
         "href=\"/atms/us/tx\"",
         "href=\"/atms/us/ak\"",
         "<img src=\"/map/overview.svg\"",
-        "alt=\"Map of 42 machines on the lines of the states.",
+        "alt=\"Map of 42 machines on the outlines of countries and states.",
         "Place names and postcodes: GeoNames",
     ] {
         assert!(page.text.contains(part), "{part}: {}", page.text);

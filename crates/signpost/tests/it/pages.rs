@@ -330,6 +330,7 @@ async fn dropped_atm_is_gone() {
     server.app.store.write([signpost_store::Statement::new(removed, Vec::new())]).await.unwrap();
     let catalogue = &server.app.atm.catalogue;
     catalogue.replace(signpost_atm::catalogue::load(&server.app.store, server.app.clock.now()).await.unwrap());
+    server.clock.set(server.clock.now() + jiff::SignedDuration::from_hours(91 * 24));
     let gone = open(&server, "/atm/1").await;
     assert_eq!((gone.status, gone.header("x-robots-tag")), (410, Some("noindex")));
     assert!(gone.text.contains("no longer listed"));

@@ -49,7 +49,11 @@ fn exported_atms_can_be_imported() {
     std::fs::write(folder.join("machines.csv"), rows).unwrap();
     document(folder, &["atms", "import", "machines.csv"]);
     let checked = document(folder, &["atms", "check"]);
-    assert_eq!(checked["counts"], json!({ "swapped_coordinates": 1, "hours_not_understood": 1 }), "{checked}");
+    assert_eq!(
+        checked["counts"],
+        json!({ "swapped_coordinates": 1, "hours_not_understood": 1, "undated": 1 }),
+        "{checked}"
+    );
     for file in ["out.csv", "out.geojson"] {
         assert_eq!(document(folder, &["atms", "export", file])["machines"], 2);
         let again = document(folder, &["atms", "import", file, "--source", "machines", "--dry-run"]);

@@ -124,7 +124,7 @@ fn schemas_mark_untrusted_members() {
         let machine = schema.pointer("/properties/atms/items").unwrap_or(schema);
         for member in ["name", "address", "operator"] {
             let message = machine["properties"][member]["description"].as_str().unwrap_or_default();
-            assert_eq!(message, "Source's words", "{} {member}", tool.name);
+            assert_eq!(message, "Source text", "{} {member}", tool.name);
         }
         assert!(machine["properties"]["status"]["description"].is_null());
     }

@@ -326,6 +326,7 @@ class AtmCalls(Calls):
         *,
         lat: float | None = None,
         lon: float | None = None,
+        country: str | None = None,
         limit: int | None = None,
         max_distance: float | None = None,
         open_now: bool | None = None,
@@ -333,9 +334,12 @@ class AtmCalls(Calls):
         coin: str | None = None,
         units: Literal["miles", "km"] | None = None,
     ) -> Steps[NearestAtms]:
-        """Returns ATMs near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles."""
-        arguments = {"location": location, "lat": lat, "lon": lon, "limit": limit, "maxDistance": max_distance}
-        arguments |= {"openNow": open_now, "service": service, "coin": coin, "units": units}
+        """Returns ATMs near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles.
+
+        Places of `country` (an ISO 3166-1 alpha-2 code) are preferred.
+        """
+        arguments = {"location": location, "lat": lat, "lon": lon, "country": country, "limit": limit}
+        arguments |= {"maxDistance": max_distance, "openNow": open_now, "service": service, "coin": coin, "units": units}
         return self.core.call_tool("find_nearest_bitcoin_atm", arguments, NearestAtms)
 
     def get(self, atm_id: int) -> Steps[AtmDetails]:
@@ -348,12 +352,14 @@ class AtmCalls(Calls):
         *,
         lat: float | None = None,
         lon: float | None = None,
+        country: str | None = None,
         radius: float | None = None,
         limit: int | None = None,
         units: Literal["miles", "km"] | None = None,
     ) -> Steps[AtmStatus]:
-        """Counts the ATMs near a place by status; `radius` in miles."""
-        arguments = {"location": location, "lat": lat, "lon": lon, "radius": radius, "limit": limit, "units": units}
+        """Counts the ATMs near a place by status; `radius` in miles, `country` as in `nearest`."""
+        arguments = {"location": location, "lat": lat, "lon": lon, "country": country}
+        arguments |= {"radius": radius, "limit": limit, "units": units}
         return self.core.call_tool("check_atm_status", arguments, AtmStatus)
 
     def list_by_city(

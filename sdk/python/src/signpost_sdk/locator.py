@@ -24,7 +24,7 @@ class Advisory(LocatorReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedLocation(LocatorReply):
-    """The interpretation of `location`. `confidence` is from 0 to 1."""
+    """The interpretation of `location`. `confidence` is from 0 to 1; `dropped` are parts of the text that were not used."""
 
     name: str | None = None
     county: str | None = None
@@ -34,6 +34,7 @@ class ResolvedLocation(LocatorReply):
     lon: float | None = None
     source: str | None = None
     confidence: float | None = None
+    dropped: tuple[str, ...] = ()
     alternatives: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -68,6 +69,9 @@ class CityAtms(LocatorReply):
     truncated: bool
     attribution: tuple[str, ...]
     data_as_of: str | None = None
+    """The date of the newest listed ATM."""
+    oldest_data_as_of: str | None = None
+    """Set if the oldest listed ATM is more than a year older."""
     notice: str | None = None
     """Must be shown before the list."""
     advisories: tuple[Advisory, ...] = ()
@@ -83,6 +87,9 @@ class NearestAtms(LocatorReply):
     truncated: bool
     attribution: tuple[str, ...]
     data_as_of: str | None = None
+    """The date of the newest listed ATM."""
+    oldest_data_as_of: str | None = None
+    """Set if the oldest listed ATM is more than a year older."""
     notice: str | None = None
     """Must be shown before the list."""
     advisories: tuple[Advisory, ...] = ()
@@ -150,6 +157,7 @@ class AtmDetails(LocatorReply):
     time_zone: str | None = None
     trades: Mapping[str, Any] | None = None
     verified_at: str | None = None
+    end_date: str | None = None
     verified_by: str | None = None
     reports: Mapping[str, Any] | None = None
     wheelchair: YesNo | None = None

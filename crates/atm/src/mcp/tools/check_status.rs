@@ -12,7 +12,7 @@ use super::declare::{self, Argument, CallArguments, WithDefault};
 use super::find_nearest::LIMIT;
 use super::kinds::Number;
 use super::nearby_search::NearbySearch;
-use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
+use super::place::{COUNTRY, Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
 use super::view::{Item, fit_into_reply, render_with_head};
@@ -23,8 +23,7 @@ use crate::mcp::card;
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 
 const RADIUS: WithDefault<Number> =
-    Argument::new("radius", "How far around the place, in miles", Number { unit: "miles", min: 1.0, max: 100.0 })
-        .or(10.0);
+    Argument::new("radius", "In miles", Number { unit: "miles", min: 1.0, max: 100.0 }).or(10.0);
 
 pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
@@ -33,7 +32,7 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         description: "Counts all Bitcoin ATMs of an area by status and lists the nearest. Use it when somebody asks \
                       whether machines around a place work or are open. Give location, or lat and lon. Do not use it \
                       to pick one machine (find_nearest_bitcoin_atm).",
-        input_schema: declare::schema(&[&LOCATION, &LAT, &LON, &RADIUS, &LIMIT, &UNITS], EXAMPLE),
+        input_schema: declare::schema(&[&LOCATION, &LAT, &LON, &COUNTRY, &RADIUS, &LIMIT, &UNITS], EXAMPLE),
         output_schema: Some(schema::page(
             json!({
                 "counts": { "type": "object", "additionalProperties": { "type": "integer" },
@@ -62,15 +61,15 @@ struct AreaStatus {
 }
 
 fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let snapshot = locator.catalogue.snapshot();
     let places = locator.catalogue.places.now();
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::from_arguments(&locator.catalogue, &places, &mut arguments)?;
+    let center = Center::from_arguments(&locator.catalogue, &snapshot, &places, &mut arguments)?;
     let radius = Distance::miles(arguments.take(&RADIUS)?);
     let limit = usize::try_from(arguments.take(&LIMIT)?).unwrap_or(usize::MAX);
     let units = arguments.take(&UNITS)?;
     arguments.done()?;
 
-    let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
     let filter = AtmFilter::default();
     let mut counts = BTreeMap::new();

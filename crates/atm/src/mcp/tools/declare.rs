@@ -175,8 +175,8 @@ pub(super) struct CallArguments<'a> {
 impl<'a> CallArguments<'a> {
     /// `example` is a valid call of the tool.
     pub(super) fn new(sent: &'a Map<String, Value>, example: &'static str) -> Self {
-        // No tool has more.
-        Self { sent, taken: Vec::with_capacity(10), example }
+        // Enough for every tool.
+        Self { sent, taken: Vec::with_capacity(12), example }
     }
 
     /// Returns the value of an argument. `null` counts as absent, as some clients send it.

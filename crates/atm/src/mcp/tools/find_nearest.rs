@@ -9,7 +9,7 @@ use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 use super::declare::{self, Argument, CallArguments, WithDefault};
 use super::kinds::{Choice, Flag, Integer, Number, PlainText};
 use super::nearby_search::NearbySearch;
-use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
+use super::place::{COUNTRY, Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
 use super::view::{Item, fit_into_reply, render};
@@ -20,19 +20,16 @@ use crate::mcp::card;
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
 
 /// Maximum number of ATMs in the list.
-pub const LIMIT: WithDefault<Integer> =
-    Argument::new("limit", "How many machines at most", Integer { min: 1, max: 50 }).or(10);
+pub const LIMIT: WithDefault<Integer> = Argument::new("limit", "Machines at most", Integer { min: 1, max: 50 }).or(10);
 
 /// Maximum coins of the catalogue in an error text.
 const MAX_COINS: usize = 40;
 
 /// Maximum distance of an ATM.
 pub const MAX_DISTANCE: WithDefault<Number> =
-    Argument::new("maxDistance", "How far away at most, in miles", Number { unit: "miles", min: 1.0, max: 100.0 })
-        .or(25.0);
+    Argument::new("maxDistance", "In miles", Number { unit: "miles", min: 1.0, max: 100.0 }).or(25.0);
 
-const OPEN_NOW: WithDefault<Flag> =
-    Argument::new("openNow", "Only machines known to be open now; not those of unknown hours", Flag).or(false);
+const OPEN_NOW: WithDefault<Flag> = Argument::new("openNow", "Only machines known to be open now", Flag).or(false);
 
 const SERVICE: Argument<Choice<TradeSide>> = Argument::new(
     "service",
@@ -47,12 +44,12 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
         name: "find_nearest_bitcoin_atm",
         title: "Find the nearest Bitcoin ATMs",
-        description: "Finds Bitcoin ATMs near a place, nearest first. Use it whenever somebody asks where to buy or \
-                      sell bitcoin for cash, or for machines 'near' something. Give location, or lat and lon; if the \
-                      user gave no place, ask for one. Do not use it for all machines of a city (list_atms_by_city) or \
-                      for one known machine (get_atm_details).",
+        description: "Finds Bitcoin ATMs near a place, nearest first. Use it when asked where to buy or sell \
+                      bitcoin for cash, or for machines 'near' something. Give location, or lat and lon; if the user \
+                      gave no place, ask for one. Do not use it for all machines of a city (list_atms_by_city) or for \
+                      one known machine (get_atm_details).",
         input_schema: declare::schema(
-            &[&LOCATION, &LAT, &LON, &LIMIT, &MAX_DISTANCE, &OPEN_NOW, &SERVICE, &COIN, &UNITS],
+            &[&LOCATION, &LAT, &LON, &COUNTRY, &LIMIT, &MAX_DISTANCE, &OPEN_NOW, &SERVICE, &COIN, &UNITS],
             EXAMPLE,
         ),
         output_schema: Some(schema::page(json!({ "resolvedLocation": schema::resolved_location() }), &[])),
@@ -75,7 +72,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     let snapshot = locator.catalogue.snapshot();
     let places = locator.catalogue.places.now();
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::from_arguments(&locator.catalogue, &places, &mut arguments)?;
+    let center = Center::from_arguments(&locator.catalogue, &snapshot, &places, &mut arguments)?;
     let limit = usize::try_from(arguments.take(&LIMIT)?).unwrap_or(usize::MAX);
     let radius = Distance::miles(arguments.take(&MAX_DISTANCE)?);
     let open_now = arguments.take(&OPEN_NOW)?;

@@ -196,6 +196,7 @@ fn more(more: &MoreFields) -> Map<String, Value> {
             "currency": limits.currency,
         },
         "kyc": more.kyc.known(),
+        "endDate": more.end_date,
         "brandWikidata": more.brand_wikidata,
         "network": more.network,
         "locatedIn": more.located_in,
@@ -218,6 +219,7 @@ fn source(snapshot: &Snapshot, claim: &SourceClaim) -> Value {
         "atmId": claim.id,
         "url": claim.url,
         "parts": claim.parts.names().collect::<Vec<_>>(),
+        "dataAsOf": claim.known_at,
         "importedAt": source.map(|source| source.imported_at),
         "attribution": source.map(|source| &source.attribution),
     })

@@ -14,7 +14,7 @@ use super::kinds::{ParsedText, PlainText};
 use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, attribution, fit_into_reply, notice, omit_ban_reasons, render};
+use super::view::{AtmPage, Item, PageDates, attribution, fit_into_reply, notice, omit_ban_reasons, render};
 use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::Locator;
@@ -119,7 +119,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     render(AtmPage {
         total: all.len(),
         truncated: next_cursor.is_some(),
-        data_as_of: snapshot.data_as_of(),
+        dates: PageDates::of(&snapshot, listed),
         notice: notice(&snapshot, advice.bans, [abroad, nothing]),
         advisories: advice.advisories,
         attribution: attribution(&snapshot, Some(ATTRIBUTION)),

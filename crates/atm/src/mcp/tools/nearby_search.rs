@@ -9,7 +9,7 @@ use super::elsewhere::{country_at, other_country, swapped};
 use super::left_out::left_out;
 use super::place::Center;
 use super::units::Units;
-use super::view::{AtmPage, Item, attribution, notice, omit_ban_reasons};
+use super::view::{AtmPage, Item, PageDates, attribution, notice, omit_ban_reasons};
 use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Snapshot};
 
@@ -46,7 +46,7 @@ impl NearbySearch<'_> {
         AtmPage {
             total,
             truncated: atms.len() < total,
-            data_as_of: snapshot.data_as_of(),
+            dates: PageDates::of(snapshot, listed),
             notice: notice(snapshot, advice.bans, [self.center.note, place, left_out, nothing]),
             attribution: attribution(snapshot, self.center.attribution),
             resolved_location: self.center.resolved,

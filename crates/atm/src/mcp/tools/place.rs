@@ -4,31 +4,40 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use signpost_locator::gazetteer::{
-    ATTRIBUTION, Gazetteer, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved, UnresolvedKind,
+    ATTRIBUTION, Gazetteer, MAX_TEXT_CHARS, Place, PlacePreference, PlaceSource, Resolved, Unresolved, UnresolvedKind,
 };
 use signpost_locator::{Country, Point, Region};
 use signpost_mcp::{CallError, Output, Structured};
 
 use super::declare::{Argument, CallArguments, Declared};
-use super::kinds::{Number, PlainText};
+use super::kinds::{Number, ParsedText, PlainText};
 use super::resolved_location::ResolvedLocation;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Snapshot, country_of};
 use crate::locator::Locator;
 use crate::places::geocoder::GeocodeResult;
 use crate::view::degrees;
 
 pub(super) const LOCATION: Argument<PlainText> = Argument::new(
     "location",
-    "A place as people write it: \"Austin, TX\", \"78701\", \"LAX\". No streets, businesses, 'near me'. Either this, or lat \
-     and lon",
+    "A place: \"Austin, TX\", \"78701\", \"LAX\". No streets, businesses, 'near me'",
     PlainText { max: MAX_TEXT_CHARS },
 );
 
 pub(super) const LAT: Argument<Number> =
-    Argument::new("lat", "Latitude in degrees; needs lon", Number { unit: "degrees", min: -90.0, max: 90.0 });
+    Argument::new("lat", "Latitude; needs lon", Number { unit: "degrees", min: -90.0, max: 90.0 });
 
 pub(super) const LON: Argument<Number> =
-    Argument::new("lon", "Longitude in degrees; needs lat", Number { unit: "degrees", min: -180.0, max: 180.0 });
+    Argument::new("lon", "Longitude; needs lat", Number { unit: "degrees", min: -180.0, max: 180.0 });
+
+pub(super) const COUNTRY: Argument<ParsedText<Country>> = Argument::new(
+    "country",
+    "Prefer this country: DE",
+    ParsedText {
+        allowed: "a two-letter country code of ISO 3166-1, such as DE",
+        length: Some(2),
+        parse: Country::parse,
+    },
+);
 
 /// Maximum other places of a name in a notice. The alternatives contain all of them.
 const MAX_OTHERS: usize = 3;
@@ -49,20 +58,24 @@ pub(crate) struct Center {
 }
 
 impl Center {
-    /// Reads `location`, `lat` and `lon`. Coordinates take precedence, with a note.
+    /// Reads `location`, `lat`, `lon` and `country`. Coordinates take precedence, with a note.
     pub(crate) fn from_arguments(
         catalogue: &Catalogue,
+        snapshot: &Snapshot,
         places: &Gazetteer,
         arguments: &mut CallArguments<'_>,
     ) -> Result<Self, CallError> {
         let location = arguments.take(&LOCATION)?;
-        match (point(arguments)?, location) {
+        let point = point(arguments)?;
+        // The places of a territory are in the United States.
+        let country = country_of(None, arguments.take(&COUNTRY)?);
+        match (point, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
             (Some(point), Some(_)) => {
                 let note = "lat and lon were used; location was ignored because both were given.";
                 Ok(Self::at(point, Some(note.to_owned())))
             }
-            (None, Some(location)) => Self::resolve(catalogue, places, &location),
+            (None, Some(location)) => Self::resolve(catalogue, snapshot, places, &location, country),
             (None, None) => Err(arguments.bad("location, or lat together with lon, is required")),
         }
     }
@@ -73,15 +86,25 @@ impl Center {
         Self { point, name, area: (None, None), resolved: None, note, attribution: None }
     }
 
-    fn resolve(catalogue: &Catalogue, places: &Gazetteer, location: &str) -> Result<Self, CallError> {
+    fn resolve(
+        catalogue: &Catalogue,
+        snapshot: &Snapshot,
+        places: &Gazetteer,
+        location: &str,
+        country: Option<Country>,
+    ) -> Result<Self, CallError> {
         if let Some(geocoder) = &catalogue.geocoder
             && let Some(found) = geocoder.cached_result(location)
         {
+            let found = found.preferring(country);
             let point = found.place.point;
             let resolved = ResolvedLocation::geocoded(geocoder.name(), found);
             return Ok(Self::resolved(location, point, resolved, Vec::new(), Some(geocoder.attribution())));
         }
-        let resolved = places.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
+        let has_atms_near = &|point| snapshot.has_atms_near(point);
+        let preference = PlacePreference { country, likely_country: None, has_atms_near };
+        let resolved =
+            places.resolve_preferring(location, &preference).map_err(|unresolved| not_found(location, &unresolved))?;
         let point = resolved.point;
         let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
         let notes = resolved.notes.iter().map(|note| signpost_text::line(&note.to_string()).into_owned()).collect();
@@ -98,6 +121,7 @@ impl Center {
     ) -> Self {
         let name = resolved.title();
         let mut others = resolved.others();
+        others.retain(|other| !notes.iter().any(|note| note.contains(other.as_str())));
         others.truncate(MAX_OTHERS);
         if !others.is_empty() {
             let others = others.join("; ");

@@ -1,8 +1,8 @@
 //! The resolved location of a reply.
 
-use serde::{Serialize, Serializer};
-use signpost_locator::gazetteer::Resolved;
-use signpost_locator::{Country, Point, Region};
+use serde::Serialize;
+use signpost_locator::gazetteer::{Place, Resolved};
+use signpost_locator::{Country, Division, Point, Region};
 
 use crate::places::geocoder::{GeocodeResult, GeocodedPlace};
 use crate::view::degrees;
@@ -14,6 +14,9 @@ pub(crate) struct ResolvedLocation {
     pub(super) place: LocatedPlace,
     source: &'static str,
     confidence: f64,
+    /// The parts of the text that were not used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dropped: Vec<String>,
     /// Other places of the name.
     alternatives: Vec<LocatedPlace>,
 }
@@ -24,7 +27,10 @@ pub(super) struct LocatedPlace {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     county: Option<String>,
-    #[serde(serialize_with = "name_of", skip_serializing_if = "Option::is_none")]
+    /// The name of the region or division.
+    #[serde(rename = "region", skip_serializing_if = "Option::is_none")]
+    region_name: Option<&'static str>,
+    #[serde(skip)]
     pub(super) region: Option<Region>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) country: Option<Country>,
@@ -35,16 +41,14 @@ pub(super) struct LocatedPlace {
 impl ResolvedLocation {
     /// Creates the location from the place names.
     pub(super) fn named(resolved: Resolved) -> Self {
-        let Resolved { name, county, region, country, point, .. } = resolved;
-        let alternatives = resolved.alternatives.into_iter().map(|other| LocatedPlace {
-            county: other.county,
-            ..LocatedPlace::new(other.name, other.region, Some(other.country), other.point)
-        });
+        let Resolved { name, county, region, division, country, point, .. } = resolved;
+        let place = LocatedPlace { county, ..LocatedPlace::new(name, region, country, point) };
         Self {
-            place: LocatedPlace { county, ..LocatedPlace::new(name, region, country, point) },
+            place: place.in_division(division),
             source: resolved.source.name(),
             confidence: resolved.confidence,
-            alternatives: alternatives.collect(),
+            dropped: resolved.dropped.iter().map(|part| signpost_text::line(part).into_owned()).collect(),
+            alternatives: resolved.alternatives.into_iter().map(Into::into).collect(),
         }
     }
 
@@ -55,41 +59,42 @@ impl ResolvedLocation {
             place: place.into(),
             source,
             confidence,
+            dropped: Vec::new(),
             alternatives: alternatives.into_iter().map(Into::into).collect(),
         }
     }
 
-    /// Returns the name with its area, and with its county if a namesake is in that region.
+    /// Returns the name with its area. If a namesake is in that region or country, the county or division is included.
     pub(super) fn title(&self) -> String {
-        let LocatedPlace { name, county, region, country, .. } = &self.place;
+        let LocatedPlace { name, county, region_name, region, country, .. } = &self.place;
         let Some(area) = region.map(Region::name).or_else(|| country.map(Country::name)) else { return name.clone() };
         let is_ambiguous = self
             .alternatives
             .iter()
             .any(|other| other.name == *name && other.region == *region && other.country == *country);
-        match county {
-            Some(county) if is_ambiguous => format!("{name} ({county}), {area}"),
+        match (county, region_name) {
+            (Some(county), _) if is_ambiguous => format!("{name} ({county}), {area}"),
+            (None, Some(division)) if is_ambiguous && region.is_none() => format!("{name}, {division}, {area}"),
             _ => format!("{name}, {area}"),
         }
     }
 
     /// Returns the labels of the other places, each different from the others.
     pub(super) fn others(&self) -> Vec<String> {
-        let labels: Vec<_> = self.alternatives.iter().chain([&self.place]).map(LocatedPlace::label).collect();
-        let others = self.alternatives.iter().zip(&labels);
-        others
-            .map(|(place, label)| {
-                let is_shared = labels.iter().filter(|other| *other == label).count() > 1;
-                if is_shared { place.distinct_label() } else { label.clone() }
-            })
-            .collect()
+        let places: Vec<_> = self.alternatives.iter().chain([&self.place]).collect();
+        self.alternatives.iter().map(|other| other.distinct_label(&places)).collect()
     }
 }
 
 impl LocatedPlace {
     fn new(name: String, region: Option<Region>, country: Option<Country>, point: Point) -> Self {
         let [lat, lon] = degrees(point);
-        Self { name, county: None, region, country, lat, lon }
+        Self { name, county: None, region_name: region.map(Region::name), region, country, lat, lon }
+    }
+
+    /// Returns the place with the division outside the United States and Canada.
+    fn in_division(self, division: Option<Division>) -> Self {
+        Self { region_name: self.region_name.or(division.map(Division::name)), ..self }
     }
 
     /// Returns the name with its region or country, as a search text.
@@ -100,10 +105,32 @@ impl LocatedPlace {
         }
     }
 
-    /// Returns the label with the county, else with the coordinates.
-    fn distinct_label(&self) -> String {
+    /// Returns the name with its division and its country, as a search text.
+    fn label_with_division(&self) -> String {
+        match (self.region, self.region_name, self.country) {
+            (None, Some(division), Some(country)) => format!("{}, {division}, {}", self.name, country.name()),
+            _ => self.label(),
+        }
+    }
+
+    /// Returns the shortest label that no other of these places has: with the division, with the county, or with the
+    /// coordinates.
+    fn distinct_label(&self, places: &[&Self]) -> String {
+        for label in [Self::label, Self::label_with_division] {
+            let own = label(self);
+            if places.iter().filter(|place| label(place) == own).count() == 1 {
+                return own;
+            }
+        }
         let apart = self.county.clone().unwrap_or_else(|| format!("{:.2}, {:.2}", self.lat, self.lon));
         format!("{} ({apart})", self.label())
+    }
+}
+
+impl From<Place> for LocatedPlace {
+    fn from(place: Place) -> Self {
+        let Place { name, region, division, country, county, point, .. } = place;
+        Self { county, ..Self::new(name, region, Some(country), point).in_division(division) }
     }
 }
 
@@ -113,15 +140,9 @@ impl From<GeocodedPlace> for LocatedPlace {
     }
 }
 
-/// Serializes the name of a region.
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn name_of<S: Serializer>(region: &Option<Region>, serializer: S) -> Result<S::Ok, S::Error> {
-    region.map(Region::name).serialize(serializer)
-}
-
 #[cfg(test)]
 mod tests {
-    use signpost_locator::gazetteer::{Place, PlaceSource};
+    use signpost_locator::gazetteer::PlaceSource;
 
     use super::*;
 
@@ -129,6 +150,7 @@ mod tests {
         Place {
             name: name.to_owned(),
             region: Region::parse(region),
+            division: None,
             country: Country::parse(code).expect("a country"),
             county: Some(county.to_owned()).filter(|county| !county.is_empty()),
             point: Point::new(41.25, -80.5).expect("on the earth"),
@@ -137,20 +159,26 @@ mod tests {
         }
     }
 
+    /// Returns a place in the division with this code.
+    fn place_abroad(name: &str, country: &str, division: &str) -> Place {
+        let place = place(name, "", country, "");
+        Place { division: Division::of_code(place.country, division), ..place }
+    }
+
     fn resolved(first: Place, alternatives: Vec<Place>) -> ResolvedLocation {
-        let Place { name, region, country, county, point, .. } = first;
-        let (country, source) = (Some(country), PlaceSource::Place);
-        let (confidence, notes) = (0.8, Vec::new());
         ResolvedLocation::named(Resolved {
-            name,
-            region,
-            country,
-            county,
-            point,
-            source,
-            confidence,
+            name: first.name,
+            region: first.region,
+            division: first.division,
+            country: Some(first.country),
+            county: first.county,
+            point: first.point,
+            source: PlaceSource::Place,
+            confidence: 0.8,
             alternatives,
-            notes,
+            notes: Vec::new(),
+            dropped: Vec::new(),
+            is_bare_name: true,
         })
     }
 
@@ -176,5 +204,29 @@ mod tests {
         assert_eq!(found.others(), ["San Isidro, Philippines (41.25, -80.50)"]);
         let written = serde_json::to_value(&found).expect("it serialises");
         assert!(written.get("region").is_none() && written.get("county").is_none());
+        assert!(written.get("dropped").is_none());
+    }
+
+    #[test]
+    fn places_abroad_show_their_division() {
+        let jalisco = || place_abroad("San Isidro", "MX", "14");
+        let found = resolved(jalisco(), vec![place("San Isidro", "", "PH", "")]);
+        assert_eq!(
+            (found.title().as_str(), found.others()),
+            ("San Isidro, Mexico", vec!["San Isidro, Philippines".to_owned()])
+        );
+        let written = serde_json::to_value(&found).expect("it serialises");
+        assert_eq!((&written["region"], &written["country"]), (&"Jalisco".into(), &"MX".into()));
+        assert!(written["alternatives"][0].get("region").is_none());
+
+        let found = resolved(jalisco(), vec![place_abroad("San Isidro", "MX", "05"), jalisco(), jalisco()]);
+        assert_eq!(found.title(), "San Isidro, Jalisco, Mexico");
+        let others = found.others();
+        assert_eq!(
+            (others[0].as_str(), others[1].as_str()),
+            ("San Isidro, Chiapas, Mexico", "San Isidro, Mexico (41.25, -80.50)")
+        );
+        let written = serde_json::to_value(&found).expect("it serialises");
+        assert_eq!(written["alternatives"][0]["region"], "Chiapas");
     }
 }

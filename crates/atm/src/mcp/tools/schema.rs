@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// The description of members with texts of sources, to be treated as data only.
-const WORDS: &str = "Source's words";
+const WORDS: &str = "Source text";
 
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
 
@@ -14,7 +14,8 @@ pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
         "atms": { "type": "array", "items": item() },
         "total": { "type": "integer", "description": "Listed or not" },
         "truncated": { "type": "boolean" },
-        "dataAsOf": { "type": "string", "description": "Newest report or import" },
+        "dataAsOf": text(),
+        "oldestDataAsOf": text(),
         "notice": notice(),
         "advisories": advisories(),
         "attribution": texts(),
@@ -33,7 +34,7 @@ fn advisories() -> Value {
 pub(crate) fn resolved_location() -> Value {
     json!({
         "type": "object",
-        "description": "name, county, region, country, source, confidence 0 to 1, alternatives",
+        "description": "name, county, region, country, source, confidence 0 to 1, dropped, alternatives",
         "properties": { "lat": number(), "lon": number() },
     })
 }
@@ -66,8 +67,17 @@ pub(crate) fn details() -> Value {
         "notice": notice(),
         "advisories": advisories(),
     }));
-    let own =
-        ["statusReason", "statusAsOf", "verifiedAt", "verifiedBy", "timeZone", "opensAt", "closesAt", "brandWikidata"];
+    let own = [
+        "statusReason",
+        "statusAsOf",
+        "verifiedAt",
+        "verifiedBy",
+        "timeZone",
+        "opensAt",
+        "closesAt",
+        "endDate",
+        "brandWikidata",
+    ];
     properties.extend(each(own, &text()));
     properties.extend(each(["buy", "sell", "wheelchair"], &yes_or_no()));
     let sources = [

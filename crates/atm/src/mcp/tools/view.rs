@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
-use signpost_locator::{AtmId, AtmStatus, Distance};
+use signpost_locator::{AtmId, AtmStatus, DataDates, Distance};
 use signpost_mcp::{CallError, Fragment, Structured, StructuredWriter, fragment};
 
 use super::resolved_location::ResolvedLocation;
@@ -63,9 +63,8 @@ pub(crate) struct AtmPage<'a> {
     /// Number of ATMs, listed or not.
     pub(crate) total: usize,
     pub(crate) truncated: bool,
-    /// The time of the newest data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) data_as_of: Option<Timestamp>,
+    #[serde(flatten)]
+    pub(crate) dates: PageDates,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_location: Option<ResolvedLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +75,36 @@ pub(crate) struct AtmPage<'a> {
     pub(crate) attribution: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_cursor: Option<String>,
+}
+
+/// The dates of the data of a page.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PageDates {
+    /// The newest date of the listed ATMs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_as_of: Option<Timestamp>,
+    /// The oldest date, if it is more than a year before the newest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oldest_data_as_of: Option<Timestamp>,
+}
+
+impl PageDates {
+    /// Returns the dates of the listed ATMs; without ATMs, those of the catalogue.
+    pub(crate) fn of(snapshot: &Snapshot, listed: &[&CatalogueEntry]) -> Self {
+        let dates = if listed.is_empty() {
+            snapshot.dates()
+        } else {
+            listed.iter().map(|entry| entry.atm.known_at()).collect()
+        };
+        dates.into()
+    }
+}
+
+impl From<DataDates> for PageDates {
+    fn from(dates: DataDates) -> Self {
+        Self { data_as_of: dates.newest, oldest_data_as_of: dates.oldest_if_distant() }
+    }
 }
 
 /// Renders a page of results.

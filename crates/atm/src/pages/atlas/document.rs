@@ -6,19 +6,19 @@ use axum::Extension;
 use axum::response::Response;
 use maud::{Markup, html};
 use signpost_locator::gazetteer::ATTRIBUTION;
-use signpost_locator::{Country, Point};
+use signpost_locator::{Country, Point, Region};
 use signpost_platform::pages::DeviceUse;
 use signpost_platform::web::problem::Problem;
 
 use super::SCRIPTS;
 use super::files::{DrawnMap, MapFiles};
 use super::words::atlas_words;
-use crate::catalogue::{TownArea, Towns};
+use crate::catalogue::TownArea;
 use crate::pages::context::PageContext;
 use crate::pages::country::{countries, regions};
+use crate::pages::data_date::data_date;
 use crate::pages::document::{LocatorDocument, cached_or_drawn};
 use crate::pages::parts::search_form;
-use crate::pages::words::utc_date;
 
 const PATH: &str = "/map";
 
@@ -43,6 +43,7 @@ fn head(context: &PageContext) -> Markup {
         link rel="stylesheet" href=(SCRIPTS.link(origin, "map.css"));
         link rel="modulepreload" href=(SCRIPTS.link(origin, "map.js"));
         link rel="modulepreload" href=(SCRIPTS.link(origin, "above.js"));
+        link rel="modulepreload" href=(SCRIPTS.link(origin, "lines.js"));
         script type="module" src=(SCRIPTS.link(origin, "points.js")) {}
         script type="module" src=(SCRIPTS.link(origin, "sight.js")) {}
     }
@@ -56,9 +57,7 @@ fn main(context: &PageContext, drawn: &DrawnMap) -> Markup {
             h1 { (words.title) }
             p.figures {
                 span { ((shared.machines)(drawn.machines)) }
-                @if let Some(at) = context.snapshot.data_as_of() {
-                    span { ((shared.data_of)(&(shared.long_date)(utc_date(at)))) }
-                }
+                @if let Some(sentence) = data_date(context, context.snapshot.dates()) { span { (sentence) } }
             }
             (search_form(context, ""))
             div.atlas {
@@ -93,12 +92,13 @@ fn canvas(context: &PageContext, drawn: &DrawnMap) -> Markup {
         div.atlas-map data-scripted hidden {
             canvas tabindex="0" role="application" aria-label=((words.drawing)(drawn.machines)) aria-describedby="keys"
                 data-near={ (context.link("/near")) (separator) } data-sight={ (context.link("/map/sight")) (separator) }
-                data-lines=(SCRIPTS.link(origin, "states.txt")) data-points=(origin.link("/map/points"))
+                data-lines=(SCRIPTS.link(origin, "states.txt")) data-world=(SCRIPTS.link(origin, "world.txt"))
+                data-points=(origin.link("/map/points"))
                 data-view={ (view.zoom) " " (format!("{:.4} {:.4}", view.lat, view.lon)) }
                 data-unit=(words.unit_metres) {}
             i.ring data-unit=(words.unit) hidden {}
             i.ring data-unit=(words.unit) hidden {}
-            div.names data-part="names" aria-hidden="true" { (state_names(context.towns())) }
+            div.names data-part="names" aria-hidden="true" { (area_names(context)) }
             p.credit { (credit(context)) }
         }
     }
@@ -132,14 +132,14 @@ fn states(context: &PageContext) -> Markup {
 }
 
 /// Returns the names on the whole map: each area at the center of its ATMs, those with most ATMs first.
-fn state_names(towns: &Towns) -> Markup {
-    let mut areas = towns.areas();
+fn area_names(context: &PageContext) -> Markup {
+    let mut areas = context.towns().areas();
     areas.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     html! {
         @for (area, _) in areas {
-            @let name = area.region.map_or(area.country.name(), |region| region.code());
+            @let name = area.region.map_or_else(|| (context.words().country)(area.country), Region::code);
             // Each town counts by its number of ATMs.
-            @let centers = towns.of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len()));
+            @let centers = context.towns().of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len()));
             @if let Some(middle) = Point::centroid(centers) {
                 span.place data-at=(format!("{:.3} {:.3}", middle.lat(), middle.lon())) { (name) }
             }

@@ -12,7 +12,6 @@ use signpost_platform::pages::compressed::Compressed;
 use signpost_platform::web::problem::Problem;
 use tokio::sync::Mutex;
 
-use super::STATE_LINES;
 use crate::catalogue::Snapshot;
 use crate::map::{MAX_POINTS, MapView, draw_overview, encode_points, fit_view};
 use crate::pages::context::PageContext;
@@ -92,7 +91,7 @@ impl DrawnMap {
             view: fit_view(&points),
             machines: points.len(),
             dots,
-            overview: MapFile::new("image/svg+xml", draw_overview(&points, STATE_LINES).into_bytes()),
+            overview: MapFile::new("image/svg+xml", draw_overview(&points).into_bytes()),
             points: MapFile::new("application/octet-stream", encode_points(points)),
         }
     }

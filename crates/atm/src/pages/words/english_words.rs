@@ -43,6 +43,7 @@ pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> Str
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),
         (StatusReason::OldReport, None) => "nobody checked lately".to_owned(),
+        (StatusReason::Undated, _) => "its report has no date".to_owned(),
         (StatusReason::UncertainHours, _) => "its hours are not certain".to_owned(),
         (StatusReason::HoursInWords, _) => "see its hours".to_owned(),
         (StatusReason::HoursBySun, _) => "its hours follow the sun".to_owned(),
@@ -60,6 +61,7 @@ pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
         StatusReason::WithinHours => "It is said to work, and it is within its hours.",
         StatusReason::OutsideHours => "It is outside its hours.",
         StatusReason::OldReport => "It was said to work, but more than a year ago.",
+        StatusReason::Undated => "It is said to work, but the report has no date.",
         StatusReason::UncertainHours => "It is said to work, but its hours leave open whether it is open now.",
         StatusReason::HoursInWords => "It is said to work, but its hours are written in words.",
         StatusReason::HoursBySun => "It is said to work, but its hours follow the sun.",

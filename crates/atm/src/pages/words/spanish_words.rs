@@ -54,6 +54,7 @@ pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> Str
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => return format!("nadie lo comprueba desde {year}"),
         (StatusReason::OldReport, None) => "nadie lo comprueba desde hace tiempo",
+        (StatusReason::Undated, _) => "su dato no tiene fecha",
         (StatusReason::UncertainHours, _) => "su horario no es seguro",
         (StatusReason::HoursInWords, _) => "mira su horario",
         (StatusReason::HoursBySun, _) => "su horario sigue al sol",
@@ -72,6 +73,7 @@ pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
         StatusReason::WithinHours => "Dicen que funciona, y está dentro de su horario.",
         StatusReason::OutsideHours => "Está fuera de su horario.",
         StatusReason::OldReport => "Dijeron que funcionaba, pero hace más de un año.",
+        StatusReason::Undated => "Dicen que funciona, pero el dato no tiene fecha.",
         StatusReason::UncertainHours => "Dicen que funciona, pero su horario no deja claro si está abierto ahora.",
         StatusReason::HoursInWords => "Dicen que funciona, pero su horario está escrito con palabras.",
         StatusReason::HoursBySun => "Dicen que funciona, pero su horario sigue al sol.",
@@ -120,6 +122,24 @@ pub(super) fn place_note(note: &PlaceNote) -> String {
             format!("Aquí no se conocen las calles; las distancias cuentan desde el centro de {place}.")
         }
         PlaceNote::Middle { of } => format!("Las distancias cuentan desde el centro de {of}."),
+        PlaceNote::UnknownPostcode { code, place } => {
+            format!("Aquí no se conoce el código postal {code}; las distancias cuentan desde el centro de {place}.")
+        }
+        PlaceNote::PostcodeElsewhere { code, place } => format!(
+            "El código postal {code} no está cerca de {place} y no se ha tenido en cuenta; busca «{code}» por separado."
+        ),
+        PlaceNote::Elsewhere { other, place } => {
+            format!("«{other}» no está cerca de {place} y no se ha tenido en cuenta; busca «{other}» por separado.")
+        }
+        PlaceNote::Midpoint { first, second } => {
+            format!("Las distancias cuentan desde el punto medio entre {first} y {second}.")
+        }
+        PlaceNote::Part { part, place } => {
+            format!("Las distancias cuentan desde el centro de {place}; no se conoce «{part}» con más exactitud.")
+        }
+        PlaceNote::Namesake { place, other } => {
+            format!("Varios lugares se llaman así: se ha tomado {place}; para el otro, busca {other}.")
+        }
         PlaceNote::NearbyPostcodes { code } => {
             format!(
                 "No se conoce el código postal {code}; las distancias cuentan desde el centro de los que lo rodean."

@@ -32,6 +32,21 @@ pub struct GeocodedPlace {
     pub point: Point,
 }
 
+impl GeocodeResult {
+    /// Returns the result with the first place of a country as its place, if there is one. The other place becomes the
+    /// first alternative.
+    pub(crate) fn preferring(mut self, country: Option<Country>) -> Self {
+        if country.is_none() || self.place.country == country {
+            return self;
+        }
+        if let Some(at) = self.alternatives.iter().position(|other| other.country == country) {
+            let chosen = self.alternatives.remove(at);
+            self.alternatives.insert(0, std::mem::replace(&mut self.place, chosen));
+        }
+        self
+    }
+}
+
 /// Reads a response. `None` if no place was found.
 pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
     let document: Value = serde_json::from_slice(body).context("its response is not JSON")?;
@@ -182,6 +197,26 @@ mod tests {
             let found = found(kind, &document).unwrap();
             assert_eq!(summarize(&found), expected, "{kind:?}");
             assert!((found.confidence - confidence).abs() < 1e-9, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn place_of_a_country_is_preferred() {
+        let document = json!([
+            { "lat": "1", "lon": "2", "name": "A", "address": { "country_code": "us" } },
+            { "lat": "1", "lon": "2", "name": "B", "address": { "country_code": "gb" } },
+            { "lat": "1", "lon": "2", "name": "C", "address": { "country_code": "de" } },
+        ]);
+        for (country, expected) in [
+            (None, ["A", "B", "C"]),
+            (Some("US"), ["A", "B", "C"]),
+            (Some("FR"), ["A", "B", "C"]),
+            (Some("DE"), ["C", "A", "B"]),
+        ] {
+            let found = found(GeocoderKind::Nominatim, &document).unwrap().preferring(country.and_then(Country::parse));
+            let names: Vec<_> =
+                [&found.place].into_iter().chain(&found.alternatives).map(|place| &*place.name).collect();
+            assert_eq!(names, expected, "{country:?}");
         }
     }
 

@@ -5,7 +5,7 @@
 //!
 //! | section | content |
 //! |---|---|
-//! | areas | one line each: the country, and in the United States and Canada `-` and the region |
+//! | areas | one line each: the country, and if it is known `-` and the region in the United States and Canada, the code of the division elsewhere |
 //! | zones | one line each: the IANA name of a time zone |
 //! | names | one line for each place, in the order of the places |
 //! | places | for each, the largest first: latitude and longitude (signed, 1e-5 degrees), population, area, zone, county, 1 if it has a post office of its name |
@@ -25,6 +25,7 @@ mod write;
 use arcstr::ArcStr;
 
 use crate::country::Country;
+use crate::division::Division;
 use crate::point::Point;
 use crate::region::Region;
 
@@ -32,7 +33,7 @@ pub(super) use read::decode;
 pub use write::encode;
 
 const MAGIC: &[u8; 8] = b"SIGNPOST";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A populated place, for [`encode`].
 #[derive(Clone, Debug, PartialEq)]
@@ -85,17 +86,27 @@ pub struct CountyEntry {
 
 impl CountyEntry {
     fn area(&self) -> PlaceArea {
-        PlaceArea { country: self.region.country(), region: Some(self.region) }
+        PlaceArea::of_region(self.region)
     }
 }
 
-/// A country, and in the United States and Canada the region.
+/// A country, and in it the region or the administrative division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaceArea {
     /// The country.
     pub country: Country,
     /// The region, in the United States and Canada.
     pub region: Option<Region>,
+    /// The administrative division elsewhere, if it is known.
+    pub division: Option<Division>,
+}
+
+impl PlaceArea {
+    /// Creates the area of a region.
+    #[must_use]
+    pub fn of_region(region: Region) -> Self {
+        Self { country: region.country(), region: Some(region), division: None }
+    }
 }
 
 /// An error in the bytes of a gazetteer.
@@ -105,7 +116,7 @@ pub enum GazetteerError {
     #[error("the gazetteer cannot be unpacked: {0}")]
     Unreadable(#[from] std::io::Error),
     /// They have another format or version.
-    #[error("this is not a gazetteer of format version 2")]
+    #[error("this is not a gazetteer of format version 3")]
     Foreign,
     /// They are inconsistent.
     #[error("the gazetteer is damaged: its {0} are invalid")]

@@ -7,6 +7,7 @@ use flate2::read::GzDecoder;
 
 use super::{BlobContents, GazetteerError, MAGIC, PlaceArea, StoredCounty, StoredPlace, StoredPostcode, VERSION};
 use crate::country::Country;
+use crate::division::Division;
 use crate::point::Point;
 use crate::region::Region;
 
@@ -105,12 +106,10 @@ fn count_lines(lines: &str) -> usize {
 }
 
 fn area(line: &str) -> Result<PlaceArea, GazetteerError> {
-    let (country, region) = match line.split_once('-') {
-        Some((country, region)) => (country, Region::parse(region)),
-        None => (line, None),
-    };
+    let (country, code) = line.split_once('-').unwrap_or((line, ""));
     let country = Country::parse(country).ok_or(GazetteerError::Section("areas"))?;
-    Ok(PlaceArea { country, region })
+    let region = Region::parse(code).filter(|region| region.country() == country);
+    Ok(PlaceArea { country, region, division: Division::of_code(country, code) })
 }
 
 fn places(section: &[u8], names: &str) -> Option<Vec<StoredPlace>> {

@@ -8,9 +8,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{CountyEntry, GazetteerError, MAGIC, PlaceArea, PlaceEntry, PostcodeEntry, VERSION};
+use crate::division::Division;
 use crate::fold::fold;
 use crate::gazetteer::candidate::Candidate;
 use crate::point::Point;
+use crate::region::Region;
 
 /// Encodes places, postcodes and counties as a gazetteer. The output is deterministic. Places with an empty folded name
 /// are omitted.
@@ -53,10 +55,7 @@ pub fn encode(
     });
     let (keys, postings) = index_names(&places)?;
     pack(&[
-        lines(areas.iter().map(|area| match area.region {
-            Some(region) => format!("{}-{region}", area.country),
-            None => area.country.to_string(),
-        })),
+        lines(areas.iter().map(|area| area_line(*area))),
         lines(zones.iter().map(ToString::to_string)),
         lines(places.iter().map(|place| place.name.clone())),
         numbers(&places_section.collect::<Result<Vec<_>, GazetteerError>>()?),
@@ -74,6 +73,12 @@ fn sorted_areas(places: &[PlaceEntry], postcodes: &[PostcodeEntry], counties: &[
     areas.extend(postcodes.iter().map(|postcode| postcode.area));
     areas.extend(counties.iter().map(CountyEntry::area));
     areas.into_iter().collect()
+}
+
+/// Returns the line of an area: `US-TX`, `MX-14`, `MC`.
+fn area_line(area: PlaceArea) -> String {
+    let code = area.region.map(Region::code).or_else(|| area.division.map(Division::code));
+    code.map_or_else(|| area.country.to_string(), |code| format!("{}-{code}", area.country))
 }
 
 /// Returns the position of a value in a sorted list that contains it.
@@ -112,14 +117,26 @@ fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     ordered
 }
 
+/// Minimum population of a place that is usually called by the short form of its name.
+const LARGE: u32 = 500_000;
+
+/// Returns the folded name without its attribute: `León` for `León de los Aldama`, `Frankfurt` for `Frankfurt am Main`.
+fn short_form(name: &str) -> Option<String> {
+    const BEFORE_ATTRIBUTE: [&str; 8] = [" de ", " del ", " da ", " do ", " am ", " an der ", " upon ", " sur "];
+    let start = BEFORE_ATTRIBUTE.iter().filter_map(|word| name.find(word)).min()?;
+    Some(fold(&name[..start]))
+}
+
 /// Returns the keys and postings of places in their final order.
 fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), GazetteerError> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (place, at) in places.iter().zip(0_u32..) {
         let main = fold(&place.name);
+        let short = short_form(&place.name);
         let others: BTreeSet<String> = place.alternates.iter().map(|name| fold(name)).collect();
         for other in others.into_iter().filter(|other| !other.is_empty() && *other != main) {
-            named.entry(other).or_default().push(at * 2 + 1);
+            let is_alternate = place.population < LARGE || short.as_ref() != Some(&other);
+            named.entry(other).or_default().push(at * 2 + u32::from(is_alternate));
         }
         named.entry(main).or_default().push(at * 2);
     }

@@ -13,6 +13,7 @@ use super::postal_county::PostalCounty;
 use super::subdivision::Subdivision;
 use crate::address::{parse_forward_sortation_area, parse_postcode};
 use crate::country::Country;
+use crate::division::Division;
 use crate::fold::fold;
 use crate::index::Index;
 use crate::point::{Distance, Point};
@@ -44,6 +45,8 @@ pub struct GeoName {
     pub country: String,
     /// The code of the first administrative division; a number in Canada.
     pub division: String,
+    /// The code of the second administrative division; empty if it is not known.
+    pub second_division: String,
     /// The number of the county in its state, in the United States, if it is known.
     pub county: Option<u16>,
     /// Its population.
@@ -146,7 +149,11 @@ fn area(name: &GeoName) -> Option<PlaceArea> {
         // Territories of the United States have country codes of their own.
         other => Region::of_territory(other),
     };
-    Some(PlaceArea { country: region.map_or(country, Region::country), region })
+    if let Some(region) = region {
+        return Some(PlaceArea::of_region(region));
+    }
+    let division = Division::of_codes(country, &name.division, &name.second_division);
+    Some(PlaceArea { country, region: None, division })
 }
 
 /// Returns the Canadian province of a code of `GeoNames` (FIPS 10-4).
@@ -184,7 +191,7 @@ fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> 
         let known = regions.get(code.as_str()).copied();
         let Some(region) = known.or_else(|| nearest.place(postcode.point)?.area.region) else { continue };
         if region.country() == country && seen.insert(number) {
-            let area = PlaceArea { country, region: Some(region) };
+            let area = PlaceArea::of_region(region);
             entries.push(PostcodeEntry { code: number, point: postcode.point, area, county: None });
         }
     }
@@ -268,6 +275,7 @@ mod tests {
             point: at,
             country: country.to_owned(),
             division: division.to_owned(),
+            second_division: String::new(),
             county: None,
             population: people,
             time_zone: "America/Toronto".to_owned(),

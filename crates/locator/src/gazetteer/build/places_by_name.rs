@@ -118,7 +118,6 @@ fn cells_around(point: Point) -> Vec<([i32; 3], [i32; 3])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::country::Country;
     use crate::gazetteer::blob::PlaceArea;
     use crate::region::Region;
 
@@ -127,7 +126,7 @@ mod tests {
         PlaceEntry {
             name: "Springfield".to_owned(),
             alternates: vec!["Springfield Township".to_owned()],
-            area: PlaceArea { country: Country::UNITED_STATES, region: Region::parse("PA") },
+            area: PlaceArea::of_region(Region::parse("PA").unwrap()),
             point,
             population: 0,
             time_zone: String::new(),

@@ -103,7 +103,7 @@ pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<Pl
         new.push(PlaceEntry {
             name: spelling,
             alternates: Vec::new(),
-            area: PlaceArea { country: name.0.country(), region: Some(name.0) },
+            area: PlaceArea::of_region(name.0),
             point,
             population: 0,
             time_zone: zone,

@@ -3,6 +3,7 @@
 use fst::Streamer;
 
 use super::subdivisions::add_subdivisions;
+use crate::fold::fold;
 use crate::gazetteer::Gazetteer;
 use crate::gazetteer::blob::{CountyEntry, GazetteerError, PlaceEntry, PostcodeEntry, encode};
 use crate::gazetteer::postal_county::CountyList;
@@ -67,8 +68,10 @@ impl Gazetteer {
         while let Some((key, leads_to)) = keys.next() {
             let Ok(key) = std::str::from_utf8(key) else { continue };
             for candidate in self.led_to(leads_to, Within::Anywhere) {
-                if !candidate.is_main_name() {
-                    entries[candidate.place() as usize].alternates.push(key.to_owned());
+                // The short form of a main name is marked as a main name too.
+                let entry = &mut entries[candidate.place() as usize];
+                if !candidate.is_main_name() || fold(&entry.name) != key {
+                    entry.alternates.push(key.to_owned());
                 }
             }
         }

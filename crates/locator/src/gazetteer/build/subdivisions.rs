@@ -101,7 +101,7 @@ fn new_entries(
         let entry = PlaceEntry {
             name: subdivision.name.clone(),
             alternates: subdivision.alternates.clone(),
-            area: PlaceArea { country: region.country(), region: Some(region) },
+            area: PlaceArea::of_region(region),
             point,
             population: subdivision.population,
             time_zone: nearest.time_zone.clone(),

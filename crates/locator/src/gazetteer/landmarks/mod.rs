@@ -222,7 +222,7 @@ impl Landmarks {
 impl Landmark {
     /// Returns its country and region.
     pub(super) fn area(&self) -> PlaceArea {
-        PlaceArea { country: self.country, region: self.region }
+        PlaceArea { country: self.country, region: self.region, division: None }
     }
 }
 

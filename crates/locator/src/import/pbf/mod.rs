@@ -23,6 +23,8 @@ use super::overpass::middle;
 
 /// The field number of `required_features` in the header.
 const REQUIRED_FEATURES: u64 = 4;
+/// The field number of `osmosis_replication_timestamp` in the header: the time of the data, in seconds since 1970.
+const REPLICATION_TIME: u64 = 32;
 /// The features that this reader supports.
 const SUPPORTED_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
@@ -59,7 +61,7 @@ enum OsmPosition {
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let max = file.bounds.items;
     let mut found = Vec::new();
-    each(file, |element| {
+    let dated = each(file, |element| {
         found.extend(machine(&element)?);
         if found.len() > max { Err(ImportError::TooManyItems { max }) } else { Ok(()) }
     })?;
@@ -76,20 +78,21 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         })?;
     }
     let items = (1..).zip(found).map(|(number, found)| found.into_item(number, &nodes)).collect();
-    Ok(FileContent::Items { items, others: 0, is_read: osm::is_read })
+    Ok(FileContent::Items { items, others: 0, dated, is_read: osm::is_read })
 }
 
-/// Calls `take` with each element of an extract.
+/// Calls `take` with each element of an extract. Returns the time of the data, if the header has it.
 fn each(
     file: &SourceFile<'_>,
     mut take: impl FnMut(OsmElement<'_>) -> Result<(), ImportError>,
-) -> Result<(), ImportError> {
+) -> Result<Option<String>, ImportError> {
+    let mut dated = None;
     let mut rest = WireReader::new(file.bytes);
     let mut room = Vec::new();
     while let Some(blob) = next_blob(&mut rest)? {
         file.cancel.check()?;
         let read = match blob.kind {
-            BlobKind::Header => check_header(blob.content(&mut room)?),
+            BlobKind::Header => check_header(blob.content(&mut room)?).map(|time| dated = dated.take().or(time)),
             BlobKind::Data => {
                 let content = blob.content(&mut room)?;
                 OsmBlock::new(content).map_err(ImportError::from).and_then(|block| block.each_element(&mut take))
@@ -101,14 +104,18 @@ fn each(
             error => error,
         })?;
     }
-    Ok(())
+    Ok(dated)
 }
 
 /// Checks that all required features are supported. A file with history, for example, contains deleted elements that
-/// would be read as existing.
-fn check_header(header: &[u8]) -> Result<(), ImportError> {
+/// would be read as existing. Returns the time of the data.
+fn check_header(header: &[u8]) -> Result<Option<String>, ImportError> {
+    let mut dated = None;
     let mut fields = WireReader::new(header);
     while let Some(field) = fields.field()? {
+        if field.number == REPLICATION_TIME {
+            dated = time(field.signed()?.saturating_mul(1_000));
+        }
         if field.number != REQUIRED_FEATURES {
             continue;
         }
@@ -118,7 +125,7 @@ fn check_header(header: &[u8]) -> Result<(), ImportError> {
             return Err(ImportError::UnsupportedFeature { feature, supported: SUPPORTED_FEATURES.join(" and ") });
         }
     }
-    Ok(())
+    Ok(dated)
 }
 
 impl From<WireDamage> for ImportError {

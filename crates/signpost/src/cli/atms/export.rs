@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use signpost_atm::catalogue::{self, Snapshot, StoredCatalogue};
 use signpost_locator::{Record, export};
+use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, print_text};
@@ -41,7 +42,7 @@ struct Line {
 
 impl Export {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let stored = catalogue::sql::read_catalogue(store).await?;
+        let stored = catalogue::sql::read_catalogue(store, Clock::System.now()).await?;
         let lines = match &self.source {
             Some(source) => of_source(stored, source)?,
             None => merged(&Snapshot::build(stored)),

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use signpost_atm::catalogue::{
     Coverage, FileContents, ImportCounts, ImportRules, SAMPLE, Source, apply, describe_import,
 };
-use signpost_locator::import::{self, FormatChoice, Options, Truncated};
+use signpost_locator::DataDates;
+use signpost_locator::import::{self, FormatChoice, Options, Truncated, parse_data_date};
 use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -49,6 +50,10 @@ pub(in crate::cli) struct ImportCommand {
     /// Import only rows with this value in the column; can be repeated, all must match
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     only: Vec<String>,
+    /// Date of the records that have none: a day, month or year. Without it, the status of an ATM without a date is
+    /// unknown
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<String>,
     /// Dry run: report the changes without storing them
     #[arg(long)]
     dry_run: bool,
@@ -104,18 +109,27 @@ impl ImportCommand {
     }
 
     fn options(&self, now: Timestamp) -> Result<Options> {
+        let as_of = self.as_of.as_deref().map(|text| parse_as_of(text, now)).transpose()?;
         let only = self.only.iter().map(|text| split_pair("--where", text)).collect::<Result<_>>()?;
         let map = self.map.iter().map(|text| {
             let (field, column) = split_pair("--map", text)?;
             Ok((field.parse().map_err(|error| Usage(format!("--map: {error}")))?, column))
         });
         let map = map.collect::<Result<_>>()?;
-        Ok(Options { format: self.format, map, only, partial: self.partial, now: Some(now), ..Options::default() })
+        Ok(Options {
+            format: self.format,
+            map,
+            only,
+            partial: self.partial,
+            as_of,
+            now: Some(now),
+            ..Options::default()
+        })
     }
 
     fn report(&self, session: &Session, source: &str, changes: ImportCounts, import: &import::Import) -> Result<()> {
         let ImportCounts { added, changed, unchanged, removed } = changes;
-        let import::Import { skipped, invalid_cells, filtered, columns, unused, counted, .. } = import;
+        let import::Import { skipped, invalid_cells, filtered, dates, columns, unused, counted, .. } = import;
         let document = describe_import(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
@@ -123,6 +137,7 @@ impl ImportCommand {
                 "{head} {source}: {added} added, {changed} changed, {unchanged} unchanged, {removed} removed; \
                  {filtered} filtered out"
             )];
+            lines.extend(describe_dates(dates));
             let read = columns.iter().map(|(field, column)| format!("{field}={column}"));
             if !columns.is_empty() {
                 lines.push(format!("columns used: {}", read.collect::<Vec<_>>().join(", ")));
@@ -140,6 +155,24 @@ impl ImportCommand {
             lines.join("\n")
         })
     }
+}
+
+/// Returns the line with the dates of the data, and the number of records without a date.
+fn describe_dates(dates: &DataDates) -> Option<String> {
+    let period = dates.oldest.zip(dates.newest).map(|(oldest, newest)| {
+        let days = [oldest, newest].map(|at| at.strftime("%Y-%m-%d").to_string());
+        if days[0] == days[1] { format!("data of {}", days[0]) } else { format!("data of {} to {}", days[0], days[1]) }
+    });
+    let undated = match dates.undated {
+        0 => None,
+        count => Some(format!("{count} without a date, so of unknown status (--as-of DATE gives them one)")),
+    };
+    let all: Vec<String> = [period, undated].into_iter().flatten().collect();
+    if all.is_empty() { None } else { Some(all.join("; ")) }
+}
+
+fn parse_as_of(text: &str, now: Timestamp) -> Result<Timestamp> {
+    Ok(parse_data_date(text, Some(now)).map_err(|error| Usage(format!("--as-of '{text}' is {error}")))?)
 }
 
 /// Splits an argument `LEFT=RIGHT`.

@@ -44,6 +44,9 @@ pub(super) enum Atms {
     Near {
         /// Place, such as "Austin, TX", 78701, "30.27,-97.74"
         location: String,
+        /// Prefer places of this country, by its ISO 3166-1 code, such as DE
+        #[arg(long, value_name = "CODE")]
+        country: Option<String>,
         #[arg(long, default_value_t = tools::LIMIT.default(),
               help = format!("Maximum number of results, {}", tools::LIMIT.range()))]
         limit: u64,
@@ -90,8 +93,9 @@ impl Atms {
             Self::Sync(sync) => sync.run(session, &session.store()?).await,
             Self::Feeds(feeds) => feeds.run(session, &session.store()?).await,
             Self::Show { id } => show(session, &session.store()?, id).await,
-            Self::Near { location, limit, max_distance } => {
-                let arguments = json!({ "location": location, "limit": limit, "maxDistance": max_distance });
+            Self::Near { location, country, limit, max_distance } => {
+                let arguments =
+                    json!({ "location": location, "country": country, "limit": limit, "maxDistance": max_distance });
                 near(session, &session.store()?, arguments).await
             }
             Self::Stats => stats(session, &session.store()?).await,

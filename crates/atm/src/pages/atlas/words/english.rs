@@ -6,7 +6,9 @@ pub(super) const ATLAS: AtlasWords = AtlasWords {
     title: "Map of Bitcoin ATMs",
     description: "All Bitcoin ATMs on one map. It is drawn here: no map service is asked.",
     drawing: |count| format!("Map of {count} machines. The list beside it says the same in words."),
-    overview: |count| format!("Map of {count} machines on the lines of the states. The list says the same in words."),
+    overview: |count| {
+        format!("Map of {count} machines on the outlines of countries and states. The list says the same in words.")
+    },
     thinned: |dots| format!("Only {dots} machines are dots."),
     keys: "Each dot is a machine; the list says whether it is open. Drag the map, or move it with the arrow keys, + and −. \
            A click lists the machines there, and Enter those in the middle. No map service is asked.",

@@ -7,7 +7,7 @@ pub(super) const ATLAS: AtlasWords = AtlasWords {
     description: "Todos los cajeros de Bitcoin en un mapa. Se dibuja aquí: no se consulta ningún servicio de mapas.",
     drawing: |count| format!("Mapa de {count} cajeros. La lista de al lado dice lo mismo con palabras."),
     overview: |count| {
-        format!("Mapa de {count} cajeros sobre los límites de los estados. La lista dice lo mismo con palabras.")
+        format!("Mapa de {count} cajeros sobre los límites de países y estados. La lista dice lo mismo con palabras.")
     },
     thinned: |dots| format!("Solo {dots} cajeros son puntos."),
     keys: "Cada punto es un cajero; la lista dice si está abierto. Arrastra el mapa, o muévelo con las flechas, + y −. Un clic \

@@ -1,0 +1,186 @@
+//! Texts that name a location relative to places: between two places, a side of a city.
+
+use super::inside::has_three_letters;
+use super::location_text::LocationText;
+use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
+use super::steps::PlaceAnswer;
+use super::{Gazetteer, PlaceNote};
+use crate::country::Country;
+use crate::division::Division;
+use crate::point::{Distance, Point};
+use crate::region::Region;
+
+/// Maximum distance between the two places of a text with `between`.
+const APART: Distance = Distance::miles(400.0);
+/// Maximum confidence of the middle between two places.
+const BETWEEN: f64 = 0.5;
+/// Maximum confidence of a city for a part of it.
+const PART: f64 = 0.6;
+
+/// Directions before a place. Sorted.
+#[rustfmt::skip]
+const DIRECTIONS: [&str; 21] = [
+    "central", "e", "east", "eastern", "n", "ne", "north", "northeast", "northern", "northwest", "nw", "s", "se",
+    "south", "southeast", "southern", "southwest", "sw", "w", "west", "western",
+];
+/// Words for a part of a place, after a direction or before `of`. Sorted.
+const PARTS: [&str; 11] =
+    ["area", "corner", "edge", "end", "half", "outskirts", "part", "parts", "side", "suburb", "suburbs"];
+
+/// Words between a part and its place.
+const OF: [&str; 9] = ["da", "de", "di", "do", "du", "in", "of", "the", "von"];
+
+/// A place of one name, among others.
+struct Meaning {
+    label: String,
+    point: Point,
+    region: Option<Region>,
+    division: Option<Division>,
+    country: Option<Country>,
+}
+
+impl Gazetteer {
+    /// `halfway between Tampa and Orlando`: returns the point in the middle.
+    pub(super) fn between_two_places(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        const WORD: &str = "between ";
+        let lower = location.core.to_ascii_lowercase();
+        let start = if lower.starts_with(WORD) { 0 } else { lower.find(" between ")? + 1 } + WORD.len();
+        let middle = start + lower[start..].find(" and ")?;
+        let second = location.core[middle + " and ".len()..].trim();
+        let first = location.core[start..middle].trim();
+        if !has_three_letters(first) || !has_three_letters(second) {
+            return None;
+        }
+        // A state after the second place applies to both.
+        let with_area = match second.split_once(',') {
+            Some((_, area)) if !first.contains(',') => {
+                self.resolve_part(&format!("{first},{area}"), location.budget).ok()
+            }
+            _ => None,
+        };
+        let first = match with_area {
+            Some(first) => first,
+            None => self.resolve_part(first, location.budget).ok()?,
+        };
+        let second = self.resolve_part(second, location.budget).ok()?;
+        let (first, second) = nearest_meanings(first, second)?;
+        let point = Point::centroid([first.point, second.point])?;
+        let name = format!("between {} and {}", first.label, second.label);
+        let resolved = Resolved::at(name, point, PlaceSource::Fallback, BETWEEN);
+        let is_in_one_region = first.region == second.region && first.country == second.country;
+        let region = if is_in_one_region { first.region } else { None };
+        let division = if first.division == second.division { first.division } else { None };
+        let country = if first.country == second.country { first.country } else { None };
+        let note = PlaceNote::Midpoint { first: first.label, second: second.label };
+        Some(Ok(Resolved { region, division, country, ..resolved }.with_note(note)))
+    }
+
+    /// `north side of Chicago`, `NE Portland`, `South Side, Pittsburgh`: returns the city.
+    pub(super) fn part_of_a_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let (part, place) = split_part(location.core)?;
+        match self.resolve_part(place, location.budget) {
+            Ok(found) if found.source == PlaceSource::Place || found.source == PlaceSource::Division => {
+                let note = PlaceNote::Part { part: part.to_owned(), place: found.label() };
+                Some(Ok(found.cap_confidence(PART).with_note(note)))
+            }
+            Err(unresolved @ Unresolved { kind: UnresolvedKind::TooLarge, .. }) => Some(Err(unresolved)),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the likeliest meanings of two names that lie together.
+fn nearest_meanings(first: Resolved, second: Resolved) -> Option<(Meaning, Meaning)> {
+    let firsts = meanings(first);
+    let seconds = meanings(second);
+    let mut pairs: Vec<(usize, usize)> =
+        (0..firsts.len()).flat_map(|one| (0..seconds.len()).map(move |other| (one, other))).collect();
+    pairs.sort_by_key(|(one, other)| one + other);
+    let is_near = |(one, other): &(usize, usize)| firsts[*one].point.distance(seconds[*other].point) <= APART;
+    let (one, other) = pairs.into_iter().find(is_near)?;
+    Some((firsts.into_iter().nth(one)?, seconds.into_iter().nth(other)?))
+}
+
+/// Returns the meanings of a name, the likeliest first.
+fn meanings(resolved: Resolved) -> Vec<Meaning> {
+    let first = Meaning {
+        label: resolved.label(),
+        point: resolved.point,
+        region: resolved.region,
+        division: resolved.division,
+        country: resolved.country,
+    };
+    let others = resolved.alternatives.into_iter().map(|place| Meaning {
+        label: place.label(),
+        point: place.point,
+        region: place.region,
+        division: place.division,
+        country: Some(place.country),
+    });
+    std::iter::once(first).chain(others).collect()
+}
+
+/// Splits a direction and a word for a part off the start of a text. A direction without such a word must be an
+/// abbreviation: `West Covina` is a city.
+fn split_part(text: &str) -> Option<(&str, &str)> {
+    let mut rest = text;
+    let mut has_part = false;
+    let mut has_direction = false;
+    let mut is_short = false;
+    while let Some((word, after)) = rest.split_once([' ', ',']) {
+        let lower = word.to_ascii_lowercase();
+        if DIRECTIONS.binary_search(&lower.as_str()).is_ok() && !has_part {
+            has_direction = true;
+            is_short = word.len() <= 2 && word.bytes().all(|letter| letter.is_ascii_uppercase());
+        } else if PARTS.binary_search(&lower.as_str()).is_ok() || (is_center(&lower) && begins_with_of(after)) {
+            has_part = true;
+        } else if !lower.is_empty() && !OF.contains(&lower.as_str()) {
+            break;
+        }
+        rest = after;
+    }
+    let part = text[..text.len() - rest.len()].trim_end_matches([' ', ',']);
+    let is_part = has_part || (has_direction && is_short);
+    if is_part && has_three_letters_or_code(rest) { Some((part, rest)) } else { None }
+}
+
+/// Checks for the middle of a place, in several languages. `Center Point` is a town.
+fn is_center(word: &str) -> bool {
+    ["center", "centre", "centro", "centrum", "downtown", "innenstadt", "zentrum"].contains(&word)
+}
+
+fn begins_with_of(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|word| OF.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// Checks for a name, or for the code of a region: `SW DC`.
+fn has_three_letters_or_code(text: &str) -> bool {
+    has_three_letters(text) || Region::parse(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(DIRECTIONS.is_sorted() && PARTS.is_sorted());
+    }
+
+    #[test]
+    fn parts_are_split_from_places() {
+        for (text, expected) in [
+            ("north side of Chicago", Some(("north side of", "Chicago"))),
+            ("South Side, Pittsburgh", Some(("South Side", "Pittsburgh"))),
+            ("NE Portland", Some(("NE", "Portland"))),
+            ("the western suburbs of Chicago", Some(("the western suburbs of", "Chicago"))),
+            ("SW DC", Some(("SW", "DC"))),
+            ("centro de São Paulo", Some(("centro de", "São Paulo"))),
+            ("West Covina", None),
+            ("N", None),
+            ("side", None),
+        ] {
+            assert_eq!(split_part(text), expected, "{text}");
+        }
+    }
+}
