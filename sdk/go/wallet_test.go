@@ -398,7 +398,9 @@ func TestUserExistenceRequiresAValidSignature(t *testing.T) {
 				FindUser: func(context.Context, string) (string, error) {
 					return map[string]string{ModeRegister: "somebody"}[mode], nil
 				},
-				CreateUser: func(context.Context, string, Device) (string, error) { return "", errors.New("user creation is disabled") },
+				CreateUser: func(context.Context, string, Device) (string, error) {
+					return "", errors.New("user creation is disabled")
+				},
 			})
 			challenge := "svc:login:example.com:1699999990:AQEBAQEBAQEBAQEBAQEBAQ"
 			_ = handler.codes.Save(t.Context(), Code{SID: "sess_1", Challenge: challenge, Mode: mode, ExpiresAt: time.Now().Add(time.Minute)})

@@ -339,7 +339,13 @@ class AtmCalls(Calls):
         Places of `country` (an ISO 3166-1 alpha-2 code) are preferred.
         """
         arguments = {"location": location, "lat": lat, "lon": lon, "country": country, "limit": limit}
-        arguments |= {"maxDistance": max_distance, "openNow": open_now, "service": service, "coin": coin, "units": units}
+        arguments |= {
+            "maxDistance": max_distance,
+            "openNow": open_now,
+            "service": service,
+            "coin": coin,
+            "units": units,
+        }
         return self.core.call_tool("find_nearest_bitcoin_atm", arguments, NearestAtms)
 
     def get(self, atm_id: int) -> Steps[AtmDetails]:
