@@ -170,6 +170,9 @@ fn part_of_a_city_is_the_city() {
         ("South Side, Pittsburgh", 40.43, -79.98),
         ("NE Portland", 45.52, -122.68),
         ("Camden, London", 51.54, -0.14),
+        ("Condesa, Mexico City", 19.41, -99.17),
+        ("Le Marais, Paris", 48.86, 2.36),
+        ("Av. Paulista, São Paulo", -23.56, -46.65),
         ("centro de São Paulo", -23.55, -46.63),
     ] {
         assert_near(text, lat, lon);

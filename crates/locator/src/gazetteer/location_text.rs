@@ -53,7 +53,13 @@ impl<'a> LocationText<'a> {
         }
         let Some(country) = resolved.country else { return false };
         let area = PlaceArea { country, region: resolved.region, division: resolved.division };
-        areas.iter().any(|within| within.contains(area))
+        areas.iter().any(|within| match within {
+            // The division of a landmark is not known.
+            Within::Divisions(divisions) if area.division.is_none() => {
+                divisions.iter().any(|division| division.country() == country)
+            }
+            _ => within.contains(area),
+        })
     }
 
     /// Returns the regions and countries that the whole text names.
