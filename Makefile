@@ -1,5 +1,5 @@
 # The tasks of this project. `make ci` is exactly the CI run.
-.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
+.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check language fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
 # Records the duration of a part of the tests; `make ci` prints all of them at the end.
 PART := bash tests/part.sh
@@ -90,7 +90,11 @@ check:
 	cargo fmt --all --check
 	$(PART) "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PART) "clippy, platform only" cargo clippy --package signpost-platform --quiet -- -D warnings
-	$(MAKE) --no-print-directory doc unused
+	$(MAKE) --no-print-directory doc unused language
+
+# Counts words that are rare in technical English; see STYLE.md, Language.
+language:
+	cargo test --workspace --test it --quiet -- language::
 
 fmt:
 	cargo fmt --all
