@@ -114,8 +114,11 @@ def main(first_level, second_level, cldr, own, group_table):
         codes = by_name.get(country, {})
         candidates = [name, written, *added]
         iso = next((codes[folded(each)] for each in candidates if folded(each) in codes), "")
+        if not iso and country == "IT" and "." in code:
+            # GeoNames uses the official letters of provinces.
+            iso = code.split(".")[1]
         names = []
-        for other in [written, *added, *([by_code[country, iso]] if iso else [])]:
+        for other in [written, *added, *([by_code[country, iso]] if (country, iso) in by_code else [])]:
             for each in (other, bare(other)):
                 if each != name and each not in names:
                     names.append(each)

@@ -40,6 +40,7 @@ fn city_is_found_in_its_division() {
         ("Perth, WA, Australia", -31.95, 115.86),
         ("200 George St, Sydney NSW 2000, Australia", -33.87, 151.21),
         ("Palermo, Sicily", 38.12, 13.36),
+        ("Torino, TO", 45.07, 7.69),
         ("Cebu City, Cebu, Philippines", 10.31, 123.9),
     ] {
         let found = assert_near(text, lat, lon);
@@ -58,6 +59,7 @@ fn large_division_is_rejected_with_its_cities() {
         ("Scotland", "Glasgow"),
         ("Kent", "Maidstone"),
         ("Bavaria", "Munich"),
+        ("Rio Grande do Sul", "Porto Alegre"),
         ("Bali, Indonesia", "Denpasar"),
         ("Scotland UK", "Glasgow"),
     ] {

@@ -54,13 +54,13 @@ impl Gazetteer {
         Some(Err(Unresolved { suggestions, ..Unresolved::too_large(location.core) }))
     }
 
-    /// Checks for a city with this name in the divisions, or with this main name in their countries: the city of Sofia
-    /// does not lie in the division of Sofia.
+    /// Checks for a city with this name, or a longer main name, in the divisions, or with this main name in their
+    /// countries: the city of Sofia does not lie in the division of Sofia.
     fn has_city_of_name(&self, name: &str, divisions: &'static [Division]) -> bool {
         let is_city = |at: u32| self.population(at) >= MIN_CITY;
         let mut inside = self.named(name, Within::Divisions(divisions));
         let mut elsewhere = self.named(name, Within::Anywhere).filter(|candidate| candidate.is_main_name());
-        inside.any(|candidate| is_city(candidate.place()))
+        inside.any(|candidate| is_city(candidate.place()) && fold(self.name(candidate.place())).starts_with(name))
             || elsewhere.any(|candidate| {
                 let country = self.area(candidate.place()).country;
                 is_city(candidate.place()) && divisions.iter().any(|division| division.country() == country)
