@@ -11,7 +11,7 @@ const LABELS: [&str; 13] = [
     "zipcode",
 ];
 /// Maximum codes of a text that are tried.
-pub(super) const MAX_CODES: usize = 4;
+const MAX_CODES: usize = 4;
 
 /// A postcode in a text with other words.
 #[derive(Clone, Debug, PartialEq, Eq)]
