@@ -1,5 +1,6 @@
 //! Texts that name an administrative division outside the United States and Canada.
 
+use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
 use super::location_text::LocationText;
 use super::query::Within;
@@ -54,17 +55,24 @@ impl Gazetteer {
         Some(Err(Unresolved { suggestions, ..Unresolved::too_large(location.core) }))
     }
 
-    /// Checks for a city with this name, or a longer main name, in the divisions, or with this main name in their
-    /// countries: the city of Sofia does not lie in the division of Sofia.
+    /// Checks for a city that the name means rather than the divisions: in the divisions, a city whose main name begins
+    /// with the name (`Palermo`) or is the name of a division (`Lisboa` is the city and the district of Lisbon); in
+    /// their countries, a city with this main name (the city of Sofia does not lie in the division of Sofia).
     fn has_city_of_name(&self, name: &str, divisions: &'static [Division]) -> bool {
-        let is_city = |at: u32| self.population(at) >= MIN_CITY;
-        let mut inside = self.named(name, Within::Divisions(divisions));
-        let mut elsewhere = self.named(name, Within::Anywhere).filter(|candidate| candidate.is_main_name());
-        inside.any(|candidate| is_city(candidate.place()) && fold(self.name(candidate.place())).starts_with(name))
-            || elsewhere.any(|candidate| {
-                let country = self.area(candidate.place()).country;
-                is_city(candidate.place()) && divisions.iter().any(|division| division.country() == country)
-            })
+        let is_city = |place: u32| self.population(place) >= MIN_CITY;
+        let shares_name = |place: u32| {
+            let main_name = fold(self.name(place));
+            main_name.starts_with(name) || divisions.iter().any(|division| fold(division.name()) == main_name)
+        };
+        let mut inside = self.named(name, Within::Divisions(divisions)).map(Candidate::place);
+        if inside.any(|place| is_city(place) && shares_name(place)) {
+            return true;
+        }
+        let main = self.named(name, Within::Anywhere).filter(|candidate| candidate.is_main_name());
+        main.map(Candidate::place).any(|place| {
+            let country = self.area(place).country;
+            is_city(place) && divisions.iter().any(|division| division.country() == country)
+        })
     }
 
     /// Returns the places of an area, the largest first.
@@ -86,7 +94,7 @@ impl Gazetteer {
     /// Returns the largest place with this main name, if it is worth a suggestion.
     fn namesakes(&self, name: &str) -> Vec<u32> {
         let candidates = self.named(name, Within::Anywhere).filter(|candidate| candidate.is_main_name());
-        let places = candidates.map(super::candidate::Candidate::place);
+        let places = candidates.map(Candidate::place);
         places.filter(|at| self.population(*at) >= MIN_NAMESAKE).take(1).collect()
     }
 
