@@ -1,5 +1,6 @@
-//! Maximum throughput of PostgreSQL for a single client with the program's tables, indexes and triggers: no HTTP,
-//! arrays of rows, two connections, with the next statement sent while another is in flight.
+//! Measures the maximum throughput of PostgreSQL for a single client with the tables, indexes and
+//! triggers of the program. It uses no HTTP, arrays of rows and two connections, and sends the next
+//! statement while another is in flight.
 
 use std::time::Instant;
 
@@ -35,7 +36,7 @@ const END: &str = "
     UPDATE deliveries SET state = 'delivered', ended_at = $2::BIGINT, last_status = 204, leased_until = NULL
     WHERE id = ANY ($1::TEXT[]) AND leased_until = $2";
 
-/// Returns the number of sessions created per second.
+/// Measures the number of sessions created per second.
 ///
 /// # Errors
 /// Returns an error if the database rejects a statement.
@@ -44,7 +45,8 @@ pub async fn creations(url: &str, now: Timestamp) -> Result<f64> {
     let mut counts = Vec::new();
     for _ in 0..ROUNDS {
         let now = now + SignedDuration::try_from(begun.elapsed())?;
-        // Two statements per connection, so that the next is in flight while another is answered.
+        // Two statements per connection, so that the next statement is in flight while another is
+        // executed.
         let turns = tokio::try_join!(create(&one, now), create(&one, now), create(&other, now), create(&other, now))?;
         counts.push(turns.0 + turns.1 + turns.2 + turns.3);
     }
@@ -65,8 +67,8 @@ async fn create(client: &Client, now: Timestamp) -> Result<u32> {
     Ok(created)
 }
 
-/// Returns the number of events claimed and finished per second, with this many pending. Nothing is sent, and the
-/// events are not scheduled between accounts.
+/// Measures the number of events claimed and completed per second, with this many pending events.
+/// Nothing is sent, and events are not scheduled fairly between accounts.
 ///
 /// # Errors
 /// Returns an error if the database rejects a statement.
@@ -74,7 +76,7 @@ pub async fn deliveries(url: &str, events: usize, now: Timestamp) -> Result<f64>
     let (one, other) = (connect(url).await?, connect(url).await?);
     let ids: Vec<String> =
         (0..events).map(|_| EventId::new(now, signpost_store::random()).as_str().to_owned()).collect();
-    // An hour from now, so that no worker finds the events due.
+    // Due in an hour, so that no delivery worker claims the events.
     let later = now.as_millisecond() + 3_600_000;
     one.execute(QUEUE, &[&ids, &later]).await?;
     let half: Vec<&[String]> = ids.chunks(events.div_ceil(2)).collect();
@@ -89,7 +91,7 @@ async fn deliver(client: &Client, ids: &[String], lease: i64) -> Result<()> {
     let mut ending = None;
     for ids in ids.chunks(ROWS as usize) {
         let take = async { Ok(client.query(&claim, &[&ids, &lease]).await?) };
-        // The last batch is finished while the next is claimed.
+        // The last batch is completed while the next batch is claimed.
         tokio::try_join!(take, finish(client, &end, ending))?;
         ending = Some((ids, lease));
     }

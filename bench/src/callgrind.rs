@@ -1,21 +1,21 @@
-//! The instruction counts of callgrind, grouped by purpose.
+//! Parses the output of callgrind, and groups the instructions by purpose.
 
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context, Result};
 
-/// Instructions by group, and the number of allocations.
+/// The instructions by group, and the number of allocations.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Instructions by group.
+    /// Number of instructions by group.
     pub groups: BTreeMap<&'static str, u64>,
-    /// Number of allocations, of Rust and of C.
+    /// Number of allocations in Rust and in C code.
     pub allocations: u64,
-    /// Instructions by function.
+    /// Number of instructions by function.
     pub functions: HashMap<String, u64>,
 }
 
-/// The group of a source file, by a part of its path. The first match counts.
+/// The group of a source file, by a part of its path. The first match determines the group.
 const FILES: &[(&str, &str)] = &[
     ("crates/platform/src/limits", "limit"),
     ("crates/platform/src/accounts", "key"),
@@ -65,7 +65,7 @@ const FILES: &[(&str, &str)] = &[
     ("/jiff", "time"),
 ];
 
-/// The group of a function, by a part of its name, if its file does not determine it.
+/// The group of a function, by a part of its name, if its file does not determine the group.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("signpost_platform::limits", "limit"),
     ("signpost_platform::accounts", "key"),
@@ -96,39 +96,39 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 const OTHER: &str = "standard library and the rest";
 
-/// A function of the dump.
+/// A function in the callgrind output.
 #[derive(Default)]
 struct Function {
-    /// The group, if the name or the file determines it.
+    /// The group of the function, if its name or file determines it.
     group: Option<&'static str>,
-    /// Instructions without a group.
+    /// Number of instructions of the function that belong to no group.
     rest: u64,
-    /// The inclusive instructions by caller.
+    /// Number of inclusive instructions by caller.
     callers: BTreeMap<String, u64>,
 }
 
-/// Parses a dump of callgrind.
+/// Parses the output of callgrind.
 ///
 /// # Errors
-/// Returns an error if the text is not a callgrind dump.
+/// Returns an error if the text is not callgrind output.
 pub fn read(dump: &str) -> Result<Counts> {
     let (mut files, mut names) = (Names::default(), Names::default());
     let (mut file, mut function, mut called) = (String::new(), String::new(), String::new());
-    let (mut counts, mut known, mut is_call) = (Counts::default(), BTreeMap::<String, Function>::new(), false);
-    let mut home = String::new();
+    let (mut counts, mut functions, mut is_call) = (Counts::default(), BTreeMap::<String, Function>::new(), false);
+    let mut function_file = String::new();
     for line in dump.lines() {
         let (kind, rest) = line.split_once('=').unwrap_or(("", line));
         match kind {
             "fl" => {
-                home = files.read(rest)?;
-                file.clone_from(&home);
+                function_file = files.read(rest)?;
+                file.clone_from(&function_file);
             }
             "fi" | "fe" => file = files.read(rest)?,
             "cfi" | "cfl" => drop(files.read(rest)?),
             "fn" => {
                 function = names.read(rest)?;
-                let group = group(&home, &function);
-                let entry = known.entry(function.clone()).or_default();
+                let group = group(&function_file, &function);
+                let entry = functions.entry(function.clone()).or_default();
                 entry.group = entry.group.or(group);
             }
             "cfn" => called = names.read(rest)?,
@@ -138,30 +138,31 @@ pub fn read(dump: &str) -> Result<Counts> {
                 is_call = true;
             }
             "" if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) => {
-                let spent: u64 = rest.split_whitespace().nth(1).context("a cost")?.parse()?;
+                let instructions: u64 = rest.split_whitespace().nth(1).context("a cost")?.parse()?;
                 if std::mem::take(&mut is_call) {
-                    // Counted in the function that spent it.
-                    let callers = &mut known.entry(called.clone()).or_default().callers;
-                    *callers.entry(function.clone()).or_default() += spent;
+                    // Counted in the called function.
+                    let callers = &mut functions.entry(called.clone()).or_default().callers;
+                    *callers.entry(function.clone()).or_default() += instructions;
                     continue;
                 }
-                *counts.functions.entry(function.clone()).or_default() += spent;
-                let current = known.entry(function.clone()).or_default();
+                *counts.functions.entry(function.clone()).or_default() += instructions;
+                let current = functions.entry(function.clone()).or_default();
                 let library = current.group.filter(|group| C_LIBRARY.contains(group));
                 match library.or_else(|| by_file(&file)).or(current.group) {
-                    Some(group) => *counts.groups.entry(group).or_default() += spent,
-                    None => current.rest += spent,
+                    Some(group) => *counts.groups.entry(group).or_default() += instructions,
+                    None => current.rest += instructions,
                 }
             }
             _ => {}
         }
     }
     anyhow::ensure!(!counts.functions.is_empty(), "callgrind counted nothing");
-    Callers { known: &known, found: HashMap::new() }.share_out(&mut counts.groups);
+    Callers { functions: &functions, found: HashMap::new() }.distribute(&mut counts.groups);
     Ok(counts)
 }
 
-/// Checks for a call to the allocator of Rust or of C. Calls between the two are not counted again.
+/// Returns `true` for a call to the allocator of Rust or of C. Calls between these allocators are
+/// not counted again.
 fn is_allocation(caller: &str, function: &str) -> bool {
     let is_rust = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].iter().any(|name| function.ends_with(name));
     let is_c = ["malloc", "calloc", "realloc"].contains(&function);
@@ -170,15 +171,15 @@ fn is_allocation(caller: &str, function: &str) -> bool {
 
 const ALLOCATION: &str = "allocation";
 const COPYING: &str = "copying and comparing";
-/// The groups of functions of the C library, regardless of their file.
+/// The groups of C library functions, regardless of their source file.
 const C_LIBRARY: [&str; 2] = [ALLOCATION, COPYING];
 
 fn by_file(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(part, _)| path.contains(part)).map(|(_, group)| *group)
 }
 
-/// Returns the group of a function.
-fn group(home: &str, function: &str) -> Option<&'static str> {
+/// Returns the group of a function, given its source file and name.
+fn group(function_file: &str, function: &str) -> Option<&'static str> {
     let is_any = |names: &[&str]| names.iter().any(|name| function.contains(name));
     let is_mimalloc = function.starts_with("mi_") || function.starts_with("_mi_");
     let is_c =
@@ -190,19 +191,19 @@ fn group(home: &str, function: &str) -> Option<&'static str> {
         return Some(COPYING);
     }
     let by_name = || FUNCTIONS.iter().find(|(part, _)| function.contains(part)).map(|(_, group)| *group);
-    by_file(home).or_else(by_name)
+    by_file(function_file).or_else(by_name)
 }
 
-/// The groups of the callers of standard library functions.
+/// Attributes the instructions of standard library functions to the groups of their callers.
 struct Callers<'a> {
-    known: &'a BTreeMap<String, Function>,
-    /// The share of each group, by visited function; the shares add up to 1.
+    functions: &'a BTreeMap<String, Function>,
+    /// The share of each group, by visited function. The shares of a function add up to 1.
     found: HashMap<&'a str, BTreeMap<&'static str, f64>>,
 }
 
 impl<'a> Callers<'a> {
-    fn share_out(mut self, groups: &mut BTreeMap<&'static str, u64>) {
-        for (name, function) in self.known.iter().filter(|(_, function)| function.rest > 0) {
+    fn distribute(mut self, groups: &mut BTreeMap<&'static str, u64>) {
+        for (name, function) in self.functions.iter().filter(|(_, function)| function.rest > 0) {
             for (group, part) in self.parts(name) {
                 #[expect(
                     clippy::cast_precision_loss,
@@ -216,13 +217,14 @@ impl<'a> Callers<'a> {
         }
     }
 
-    /// Splits by the instructions of each caller; cycles are ignored.
+    /// Splits a function's instructions by the instructions of each caller. Recursive calls are
+    /// ignored.
     fn parts(&mut self, name: &'a str) -> BTreeMap<&'static str, f64> {
         if let Some(found) = self.found.get(name) {
             return found.clone();
         }
         let unknown = BTreeMap::from([(OTHER, 1.0)]);
-        let Some(function) = self.known.get(name) else { return unknown };
+        let Some(function) = self.functions.get(name) else { return unknown };
         if let Some(group) = function.group {
             return BTreeMap::from([(group, 1.0)]);
         }
@@ -232,10 +234,10 @@ impl<'a> Callers<'a> {
             return unknown;
         }
         let mut parts = BTreeMap::new();
-        for (caller, spent) in &function.callers {
+        for (caller, instructions) in &function.callers {
             for (group, part) in self.parts(caller) {
                 #[expect(clippy::cast_precision_loss, reason = "a part")]
-                let share = part * *spent as f64 / all as f64;
+                let share = part * *instructions as f64 / all as f64;
                 *parts.entry(group).or_default() += share;
             }
         }
@@ -244,7 +246,8 @@ impl<'a> Callers<'a> {
     }
 }
 
-/// Compressed names: each is defined once with a number, and referenced by the number afterwards.
+/// Decodes compressed names. Each name is defined once with a number, and referenced by this number
+/// afterwards.
 #[derive(Default)]
 struct Names(HashMap<String, String>);
 

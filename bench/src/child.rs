@@ -1,4 +1,5 @@
-//! Servers in separate processes, so that their processor time and memory are measured without the load generator.
+//! Starts servers in separate processes, so that their processor time and memory exclude those of
+//! the load generator.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::server::ApiTarget;
 
-/// A child process that serves; it is ended when this is dropped.
+/// A server in a child process, terminated when the value is dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -20,42 +21,43 @@ pub struct Server {
     pub address: SocketAddr,
 }
 
-/// The program in a separate process.
+/// The program, running in a separate process.
 #[derive(Debug)]
 pub struct Program {
-    /// The process.
+    /// The server process.
     pub server: Server,
-    /// The address and the API key.
+    /// The address and the API key of the server.
     pub target: ApiTarget,
 }
 
 /// Processor time in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuTime {
-    /// In user mode.
+    /// The time in user mode.
     pub user: f64,
-    /// In the kernel.
+    /// The time in the kernel.
     pub system: f64,
 }
 
 impl Server {
-    /// Starts a program that prints its address within its first lines, as `http://127.0.0.1:1234/…`.
+    /// Starts a command that prints its address in its first lines, as `http://127.0.0.1:1234/…`.
     ///
     /// # Errors
-    /// Returns an error if the program does not start or does not print its address.
+    /// Returns an error if the process does not start or does not print an address.
     pub fn start(command: &mut Command) -> Result<Self> {
         Ok(Self::start_and_listen(command)?.0)
     }
 
-    /// Starts a program that listens on this address.
+    /// Starts a command that listens on a given address.
     ///
     /// # Errors
-    /// Returns an error if the program does not start.
+    /// Returns an error if the process does not start.
     pub fn run(command: &mut Command, address: SocketAddr) -> Result<Self> {
         Ok(Self { child: command.spawn()?, address })
     }
 
-    /// Starts a program, like [`start`](Self::start), and returns the lines before the address, too.
+    /// Starts a command like [`start`](Self::start), and also returns the lines that it printed
+    /// before the address.
     fn start_and_listen(command: &mut Command) -> Result<(Self, Vec<String>)> {
         let shown = command.get_program().display().to_string();
         let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| shown.clone())?;
@@ -69,12 +71,12 @@ impl Server {
             printed.push(line);
         }
         let server = Self { child, address: address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0))) };
-        // The child is ended when it is dropped here.
+        // The process is terminated when it is dropped here.
         ensure!(address.is_some(), "{shown} did not print its address");
         Ok((server, printed))
     }
 
-    /// Starts this executable as a server; see [`serve`](crate::serve).
+    /// Starts this executable as a server process; see [`serve`](crate::serve).
     ///
     /// # Errors
     /// Returns an error if the process does not start.
@@ -82,7 +84,7 @@ impl Server {
         Self::start(&mut own_command(&[], arguments)?)
     }
 
-    /// Starts this program as a server under another program, such as a profiler.
+    /// Starts this executable as a server under another program, such as a profiler.
     ///
     /// # Errors
     /// Returns an error if the process does not start.
@@ -90,7 +92,7 @@ impl Server {
         Self::start(&mut own_command(runner, arguments)?)
     }
 
-    /// Starts a handler that responds to every request with these bytes.
+    /// Starts a server that responds to every request with these bytes.
     ///
     /// # Errors
     /// Returns an error if the process does not start.
@@ -106,7 +108,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Returns the processor time used so far.
+    /// Returns the processor time that the process has used so far.
     ///
     /// # Errors
     /// Returns an error if `/proc` cannot be read.
@@ -119,7 +121,7 @@ impl Server {
         Ok(CpuTime { user: micros(fields[11])?, system: micros(fields[12])? })
     }
 
-    /// Returns the resident memory in megabytes.
+    /// Returns the resident memory of the process in megabytes.
     ///
     /// # Errors
     /// Returns an error if `/proc` cannot be read.
@@ -131,10 +133,10 @@ impl Server {
 }
 
 impl Program {
-    /// Starts the program with these settings, each `key=value`.
+    /// Starts the program with these settings, each of the form `key=value`.
     ///
     /// # Errors
-    /// Returns an error if the program does not start.
+    /// Returns an error if the process does not start.
     pub fn start(settings: &[&str]) -> Result<Self> {
         Self::start_under(&[], "program", settings)
     }
@@ -142,15 +144,15 @@ impl Program {
     /// Starts the program with 40,000 ATMs in memory.
     ///
     /// # Errors
-    /// Returns an error if the program does not start.
+    /// Returns an error if the process does not start.
     pub fn with_atms(settings: &[&str]) -> Result<Self> {
         Self::start_under(&[], "locator", settings)
     }
 
-    /// Starts the program in this role, under `runner` if it is not empty.
+    /// Starts the program with a role, under the command `runner` unless it is empty.
     ///
     /// # Errors
-    /// Returns an error if the program does not start.
+    /// Returns an error if the process does not start.
     pub fn start_under(runner: &[&str], role: &str, settings: &[&str]) -> Result<Self> {
         let (server, printed) = Server::start_and_listen(own_command(runner, &[role])?.args(settings))?;
         let authorization = printed.first().context("an authorization")?;
@@ -159,7 +161,7 @@ impl Program {
     }
 }
 
-/// Returns the command of this program, under `runner` if it is not empty.
+/// Returns the command that starts this executable, under the command `runner` unless it is empty.
 fn own_command(runner: &[&str], arguments: &[&str]) -> Result<Command> {
     let this = std::env::current_exe()?;
     let mut command = match runner {
@@ -182,7 +184,7 @@ impl Drop for Server {
 }
 
 impl CpuTime {
-    /// Returns the sum of both.
+    /// Returns the total processor time.
     #[must_use]
     pub fn all(self) -> f64 {
         self.user + self.system

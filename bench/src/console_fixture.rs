@@ -1,5 +1,6 @@
-//! The database of a large deployment, for the console. The program creates the first row of each kind; the others are
-//! copies, inserted into the tables directly, because a million logins over HTTP would need minutes.
+//! Creates the database of a large deployment for measurements of the console. The program creates
+//! the first row of each kind. All further rows are copies that are inserted directly, because a
+//! million logins over HTTP would take minutes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,27 +20,27 @@ use signpost_platform::origin::PublicOrigin;
 use signpost_store::{Statement, Store, params, random};
 
 use crate::server::ApiTarget;
-use crate::{Program, ask, post};
+use crate::{Program, post, send_request};
 
 /// Number of login sessions.
 pub const SESSIONS: i64 = 1_000_000;
-/// Number of events: 0.1 % failed, 0.1 % are pending.
+/// Number of events. 0.1 % have failed, and 0.1 % are pending.
 pub const DELIVERIES: i64 = 1_000_000;
 /// Number of ATMs.
-pub const MACHINES: i64 = 100_000;
-/// Number of sites, and of reports.
+pub const ATMS: i64 = 100_000;
+/// Number of sites, which is also the number of reports.
 const SITES: i64 = 1_000;
 const KEYS: i64 = 100;
 const AUDIT: i64 = 100_000;
 /// Number of rows per transaction.
-const AT_ONCE: i64 = 50_000;
-/// Age of the oldest row in milliseconds, below every retention period.
+const ROWS_PER_TRANSACTION: i64 = 50_000;
+/// Age of the oldest row in milliseconds, shorter than every retention period.
 const TIME_MS: i64 = 5 * 24 * 3_600_000;
 
-/// The content of the database, and the session of an operator.
+/// The created objects that measurements need.
 #[derive(Clone, Debug)]
 pub struct ConsoleFixture {
-    /// The `cookie` line of an operator's browser.
+    /// The `cookie` header of an operator's browser.
     pub cookie: String,
     /// The ID of a site.
     pub site: String,
@@ -47,8 +48,9 @@ pub struct ConsoleFixture {
     pub failed: String,
 }
 
-/// A table, a condition for the copied row, and the columns that differ in copies: expressions with the row `t`, the
-/// number `i`, the time `made` and the number `site`.
+/// How to copy a row: the table, a condition that selects the row, and SQL expressions for the
+/// columns that differ between copies. The expressions can use the row `t`, the number `i`, the
+/// time `made` and the site number `site`.
 struct CopySpec {
     table: &'static str,
     first: &'static str,
@@ -56,7 +58,7 @@ struct CopySpec {
     own: &'static [(&'static str, &'static str)],
 }
 
-/// An ID with the prefix of the copied row: the time in ten letters, then the number.
+/// SQL for an ID with the prefix of the copied row: ten characters for the time, then the number.
 const ID: &str = "substr(t.id, 1, instr(t.id, '_'))
     || substr(letters, 1 + ((made >> 43) & 31), 1) || substr(letters, 1 + ((made >> 38) & 31), 1)
     || substr(letters, 1 + ((made >> 33) & 31), 1) || substr(letters, 1 + ((made >> 28) & 31), 1)
@@ -64,7 +66,7 @@ const ID: &str = "substr(t.id, 1, instr(t.id, '_'))
     || substr(letters, 1 + ((made >> 13) & 31), 1) || substr(letters, 1 + ((made >> 8) & 31), 1)
     || substr(letters, 1 + ((made >> 3) & 31), 1) || substr(letters, 1 + ((made & 7) * 4), 1)
     || printf('%025d0', i)";
-/// The ID of a key: sixteen letters or digits from 2 to 7.
+/// SQL for the ID of an API key: sixteen letters or digits from 2 to 7.
 const KEY_ID: &str = "substr(t.id, 1, 8) || replace(replace(printf('%012o', i), '0', 'a'), '1', 'b')";
 const SITE_ID: &str = "substr(t.domain_id, 1, 14) || printf('%025d0', site)";
 
@@ -119,7 +121,7 @@ const COPIES: [CopySpec; 6] = [
         ],
     },
     CopySpec { table: "audit", first: "account = 'bench'", count: AUDIT, own: &[("id", ID), ("at", "made")] },
-    // The first 240 ATMs are fictional; the first import removes them.
+    // The first 240 ATMs are fictional, and the first import removes them.
     CopySpec {
         table: "atm_reports",
         first: "1 = 1",
@@ -128,10 +130,10 @@ const COPIES: [CopySpec; 6] = [
     },
 ];
 
-/// Creates the database in a folder for a server to start with.
+/// Creates the database in a folder, for a server that is started afterwards.
 ///
 /// # Errors
-/// Returns an error if a server does not start or a write fails.
+/// Returns an error if the temporary server does not start or a write fails.
 pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     let program = Program::start(&[&format!("data_dir={}", folder.display())])?;
     first_rows(&program.target).await?;
@@ -140,7 +142,7 @@ pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     for copies in &COPIES {
         copy(&store, copies).await?;
     }
-    machines(&store, folder).await?;
+    import_atms(&store, folder).await?;
     let cookie = operator(&store).await?;
     let number = async |sql: &'static str| {
         let row = store.read_one(sql, params![]).await?.context(sql)?;
@@ -152,17 +154,17 @@ pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     Ok(ConsoleFixture { cookie, site, failed })
 }
 
-/// Creates a site, a login with its event, and a report of an ATM through the program.
+/// Creates a site, a login with its event, and a report of an ATM by requests to the program.
 async fn first_rows(target: &ApiTarget) -> Result<()> {
     target.register("localhost", "http://127.0.0.1:1/hook").await?;
     let (_, answer) = target.sign_login(0).await?;
-    ask(target.address, &answer).await?;
+    send_request(target.address, &answer).await?;
     let report = post("/v1/atms/1/reports", "", r#"{"seen":"gone","how":"saw"}"#);
-    ask(target.address, &report).await?;
+    send_request(target.address, &report).await?;
     Ok(())
 }
 
-/// Copies the first row of a table.
+/// Inserts the copies of a row.
 async fn copy(store: &Store, copies: &CopySpec) -> Result<()> {
     let CopySpec { table, first, count, own } = copies;
     let names = store.read(leak(format!("SELECT name FROM pragma_table_info('{table}')")), params![]).await?;
@@ -182,22 +184,22 @@ async fn copy(store: &Store, copies: &CopySpec) -> Result<()> {
         expressions.collect::<Vec<_>>().join(", "),
     ));
     let begun = Clock::System.now().as_millisecond() - TIME_MS;
-    for from in (1..=*count).step_by(usize::try_from(AT_ONCE)?) {
-        let to = (from + AT_ONCE - 1).min(*count);
+    for from in (1..=*count).step_by(usize::try_from(ROWS_PER_TRANSACTION)?) {
+        let to = (from + ROWS_PER_TRANSACTION - 1).min(*count);
         store.write([Statement::new(sql, params![from, to, begun, TIME_MS / count])]).await?;
     }
     Ok(())
 }
 
-/// Returns a static text, as statements require; these are built from the tables.
+/// Leaks a text, because statements require static texts. There are only a few.
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// Imports ATMs from a file, in towns across a country.
-async fn machines(store: &Store, folder: &Path) -> Result<()> {
+/// Imports ATMs from a file. They are in towns across a country.
+async fn import_atms(store: &Store, folder: &Path) -> Result<()> {
     let mut text = "ref,lat,lon,name,operator,address,city,state,country\n".to_owned();
-    for number in 1..=MACHINES {
+    for number in 1..=ATMS {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let (town, away) = ((number % 1_000) as f64, (number / 1_000) as f64 * 0.0005);
         let (lat, lon) = (26.0 + (town * 7.7) % 22.0 + away, -122.0 + (town * 13.3) % 48.0);
@@ -211,7 +213,7 @@ async fn machines(store: &Store, folder: &Path) -> Result<()> {
     let source = Source { name: "bench".to_owned(), attribution: "bench".to_owned(), imported_at: now };
     let rules = ImportRules { extent: Coverage::Full, force: false, dry_run: false, max_atms: usize::MAX };
     let changes = apply(store, &source, &contents, rules).await?;
-    ensure!(i64::try_from(changes.added)? == MACHINES, "{} machines", changes.added);
+    ensure!(i64::try_from(changes.added)? == ATMS, "{} machines", changes.added);
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! The goals of all paths, from `bench/goals.tsv`. A measurement reports a figure by its key; the table at the end of a
-//! run has a row for each key, measured or not.
+//! The performance goals in `bench/goals.tsv`. A measurement reports a figure under its key, and
+//! the summary table of a run has a row for each key, measured or not.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use anyhow::{Context, Result, ensure};
 
 use crate::child::CpuTime;
 
-/// Prefix of a line with a result, for the table.
+/// Prefix of an output line with a result, for the summary table.
 const RESULT: &str = "RESULT\t";
-/// Prefix of a line that names a missing requirement and how to install it.
+/// Prefix of an output line that names a missing requirement and how to install it.
 const MISSING: &str = "MISSING\t";
-/// Prefix of a line with the name of a failed measurement.
+/// Prefix of an output line with the name of a failed measurement.
 const FAILED: &str = "FAILED\t";
 
-/// A row of the file.
+/// A row of `bench/goals.tsv`.
 #[derive(Clone, Debug)]
 struct Goal {
     path: &'static str,
-    against: &'static str,
-    /// A minimum or maximum; `None` if the figure has no goal.
-    wanted: Option<Threshold>,
+    baseline: &'static str,
+    /// The minimum or maximum of the figure, or `None` if it has no goal.
+    threshold: Option<Threshold>,
     unit: &'static str,
 }
 
@@ -50,8 +50,8 @@ impl Threshold {
 }
 
 impl Goal {
-    fn wanted(&self) -> String {
-        match self.wanted {
+    fn threshold(&self) -> String {
+        match self.threshold {
             Some(Threshold::AtLeast(min)) => format!("≥ {min}{}", self.unit),
             Some(Threshold::AtMost(max)) => format!("≤ {max}{}", self.unit),
             None => "none".to_owned(),
@@ -59,7 +59,7 @@ impl Goal {
     }
 
     fn verdict(&self, figure: f64) -> &'static str {
-        match self.wanted.map(|wanted| wanted.is_met_by(figure)) {
+        match self.threshold.map(|threshold| threshold.is_met_by(figure)) {
             Some(true) => "met",
             Some(false) => "not met",
             None => "",
@@ -67,33 +67,34 @@ impl Goal {
     }
 }
 
-/// Returns all rows, in file order.
+/// Returns all goals with their keys, in file order.
 fn goals() -> Result<Vec<(&'static str, Goal)>> {
     let rows = include_str!("../goals.tsv").lines().skip(1);
     let row = |line: &'static str| {
         let fields: Vec<_> = line.split('\t').collect();
-        let [key, path, against, wanted, unit] = fields[..] else { anyhow::bail!("goals.tsv: {line}") };
-        let wanted = Threshold::parse(wanted).with_context(|| format!("goals.tsv: {line}"))?;
-        Ok((key, Goal { path, against, wanted, unit }))
+        let [key, path, baseline, threshold, unit] = fields[..] else { anyhow::bail!("goals.tsv: {line}") };
+        let threshold = Threshold::parse(threshold).with_context(|| format!("goals.tsv: {line}"))?;
+        Ok((key, Goal { path, baseline, threshold, unit }))
     };
     rows.map(row).collect()
 }
 
-/// Prints a figure with its goal, and records it for the table; with the processor time per request of the server and
-/// of the baseline, if measured.
+/// Prints a figure with its goal, and records it for the summary table. `cpu_time` is the processor
+/// time per request of the server and of the baseline, if measured.
 ///
 /// # Errors
 /// Returns an error if `goals.tsv` has no such key.
-pub fn report(key: &str, figure: f64, spent: Option<[CpuTime; 2]>) -> Result<()> {
+pub fn report(key: &str, figure: f64, cpu_time: Option<[CpuTime; 2]>) -> Result<()> {
     let goals = goals()?;
     let (_, goal) = goals.iter().find(|row| row.0 == key).with_context(|| format!("no goal is called {key}"))?;
     let verdict = match goal.verdict(figure) {
         "" => String::new(),
-        verdict => format!(" (goal {}: {verdict})", goal.wanted()),
+        verdict => format!(" (goal {}: {verdict})", goal.threshold()),
     };
     println!("  = {}: {}{}{verdict}", goal.path, digits(figure), goal.unit);
-    let spent = spent.map(|spent| spent.map(|one| format!("\t{:.1}", one.all())).concat()).unwrap_or_default();
-    println!("{RESULT}{key}\t{figure}{spent}");
+    let cpu_time =
+        cpu_time.map(|cpu_time| cpu_time.map(|one| format!("\t{:.1}", one.all())).concat()).unwrap_or_default();
+    println!("{RESULT}{key}\t{figure}{cpu_time}");
     Ok(())
 }
 
@@ -102,10 +103,10 @@ pub fn missing(requirement: &str, install: &str) {
     println!("{MISSING}{requirement}: {install}");
 }
 
-/// Returns the table of a run, in Markdown, from its output.
+/// Returns the summary table of a run in Markdown, given its output.
 ///
 /// # Errors
-/// Returns an error if a result has no key of `goals.tsv`.
+/// Returns an error if the output contains a key that is not in `goals.tsv`.
 pub fn table(printed: &str) -> Result<String> {
     let mut figures: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for line in printed.lines().filter_map(|line| line.strip_prefix(RESULT)) {
@@ -117,29 +118,29 @@ pub fn table(printed: &str) -> Result<String> {
         "|---|---|---|---|---|---|".to_owned(),
     ];
     for (key, goal) in goals()? {
-        let (path, against, wanted) = (goal.path, goal.against, goal.wanted());
+        let (path, baseline, threshold) = (goal.path, goal.baseline, goal.threshold());
         let row = match figures.remove(key).as_deref() {
             None => "not measured | | **not measured**".to_owned(),
             Some([figure]) => format!("{}{} | | {}", digits(*figure), goal.unit, goal.verdict(*figure)),
-            Some([figure, ours, theirs]) => {
+            Some([figure, server, baseline]) => {
                 let (figure, unit, verdict) = (digits(*figure), goal.unit, goal.verdict(*figure));
-                format!("{figure}{unit} | {ours:.1}, {theirs:.1} | {verdict}")
+                format!("{figure}{unit} | {server:.1}, {baseline:.1} | {verdict}")
             }
             Some(other) => anyhow::bail!("{key}: {other:?}"),
         };
-        table.push(format!("| {path} | {against} | {wanted} | {row} |"));
+        table.push(format!("| {path} | {baseline} | {threshold} | {row} |"));
     }
     ensure!(figures.is_empty(), "no goals for {figures:?}");
     table.push(String::new());
-    for (before, said) in [(MISSING, "not measured: "), (FAILED, "failed: ")] {
-        for line in printed.lines().filter_map(|line| line.strip_prefix(before)) {
-            table.push(format!("{said}{line}"));
+    for (prefix, label) in [(MISSING, "not measured: "), (FAILED, "failed: ")] {
+        for line in printed.lines().filter_map(|line| line.strip_prefix(prefix)) {
+            table.push(format!("{label}{line}"));
         }
     }
     Ok(table.join("\n"))
 }
 
-/// Returns the names of the failed measurements.
+/// Returns the names of the failed measurements, given the output of a run.
 #[must_use]
 pub fn failed(printed: &str) -> Vec<&str> {
     printed.lines().filter_map(|line| line.strip_prefix(FAILED)).collect()
@@ -171,12 +172,13 @@ mod tests {
 
     #[test]
     fn table_lists_missing_measurements() {
-        let (key, goal) = goals().unwrap().into_iter().find(|(_, goal)| goal.wanted.is_some()).unwrap();
-        let said = table(&format!("words\nRESULT\t{key}\t1000000\t1\t2\nMISSING\twrk: apt-get install wrk\n")).unwrap();
-        let row = said.lines().find(|line| line.contains(goal.path)).unwrap();
+        let (key, goal) = goals().unwrap().into_iter().find(|(_, goal)| goal.threshold.is_some()).unwrap();
+        let output =
+            table(&format!("words\nRESULT\t{key}\t1000000\t1\t2\nMISSING\twrk: apt-get install wrk\n")).unwrap();
+        let row = output.lines().find(|line| line.contains(goal.path)).unwrap();
         assert!(row.contains("| 1000000") && row.contains("1.0, 2.0"), "{row}");
-        assert_eq!(said.matches("**not measured**").count(), goals().unwrap().len() - 1);
-        assert!(said.ends_with("not measured: wrk: apt-get install wrk"), "{said}");
+        assert_eq!(output.matches("**not measured**").count(), goals().unwrap().len() - 1);
+        assert!(output.ends_with("not measured: wrk: apt-get install wrk"), "{output}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The parts of the measurements: servers in separate processes, load generators, and goals.
+//! Building blocks of the benchmarks: server processes, load generators and performance goals.
 
 pub mod bare;
 pub mod callgrind;
@@ -15,10 +15,10 @@ mod request;
 
 pub use child::{CpuTime, Program, Server};
 pub use goals::report;
-pub use load::{ROUND, ROUNDS, Variant, ask, compare, exchange, measure, per_second, print, read_reply};
+pub use load::{ROUND, ROUNDS, Variant, compare, exchange, measure, per_second, print, read_reply, send_request};
 pub use request::{get, get_with, patch, post};
 pub use serve::{serve_or_measure, serve_or_measure_selected};
 
-/// The allocator of the program, for the bare handlers too.
+/// The allocator of the program, which the bare handlers use as well.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! A login page, opened as by a browser.
+//! Opens a login page like a browser.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -12,30 +12,30 @@ use crate::{get, get_with};
 const SESSION: &str =
     r#"{"domain":"localhost","mode":"register","flow":"page","metadata":{"return_url":"http://localhost:9/in"}}"#;
 
-/// A login page in the browser that created it.
+/// A login page in the browser that opened it.
 pub struct OpenPage {
     /// The path of the page.
     pub path: String,
-    /// The cookie line of the browser.
+    /// The `cookie` header of the browser.
     pub cookie: String,
     /// The document as first loaded.
     pub document: String,
-    /// The request of a Lightning wallet that logs in.
+    /// The request of a Lightning wallet that logs in on this page.
     pub answer: Vec<u8>,
 }
 
 impl OpenPage {
-    /// Opens a login page of the hosted domain `localhost`.
+    /// Opens a login page for the hosted domain `localhost`.
     ///
     /// # Errors
     /// Returns an error if a response is unexpected.
-    pub async fn open(ours: &ApiTarget) -> Result<Self> {
-        let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
-        let session: Value = serde_json::from_slice(&made)?;
+    pub async fn open(target: &ApiTarget) -> Result<Self> {
+        let created = target.post("/sandbox/v1/sessions", SESSION).await?;
+        let session: Value = serde_json::from_slice(&created)?;
         let member = |name: &str| session[name].as_str().with_context(|| name.to_owned());
         let (id, page_url) = (member("id")?, member("page_url")?);
         let path = format!("/{}", page_url.splitn(4, '/').last().unwrap_or_default());
-        let mut connection = TcpStream::connect(ours.address).await?;
+        let mut connection = TcpStream::connect(target.address).await?;
         connection.write_all(&get_with(&path, "connection: close\r\n")).await?;
         let mut reply = String::new();
         connection.read_to_string(&mut reply).await?;

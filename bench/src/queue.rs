@@ -1,73 +1,75 @@
-//! A model of the writer: write requests wait for a single writer, which processes all pending requests in a batch and
-//! responds when it is on disk. The model derives latencies at any rate from the latency of a single request and the
-//! maximum throughput. Pure: arrivals are an argument.
+//! A queueing model of the writer thread. Write requests wait for the writer, which processes all
+//! waiting requests as a batch and responds when the batch is on disk. The model predicts latencies
+//! at any rate from the latency of a single request and the maximum throughput. It is pure: the
+//! arrival times are an argument.
 
 use std::time::Duration;
 
-/// The measured costs of a server that writes.
+/// The measured costs of a writer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Writer {
-    /// Fixed cost of a batch in seconds: the write to disk.
+    /// Fixed cost of a batch in seconds, for the write to disk.
     pub batch: f64,
     /// Additional cost of each request in seconds.
     pub each: f64,
 }
 
-/// Latencies in seconds.
+/// Predicted or measured latencies in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
-    /// The p50.
+    /// The 50th percentile.
     pub p50: f64,
-    /// The p99.
+    /// The 99th percentile.
     pub p99: f64,
 }
 
 impl Writer {
-    /// Creates a writer from the latency of a single request and the maximum requests per second.
+    /// Derives the costs from the latency of a single request and the maximum number of requests
+    /// per second.
     #[must_use]
     pub fn of(alone: Duration, max_per_second: f64) -> Self {
         let each = 1.0 / max_per_second;
         Self { batch: (alone.as_secs_f64() - each).max(0.0), each }
     }
 
-    /// Returns the latencies of requests that arrive at these times (in seconds, sorted); `max_batch` is the batch
-    /// size.
+    /// Predicts the latencies of requests that arrive at these times (in seconds, sorted), with
+    /// batches of at most `max_batch` requests.
     ///
     /// # Panics
-    /// Panics if nothing arrives.
+    /// Panics if there are no arrivals.
     #[must_use]
     pub fn latency(self, arrivals: &[f64], max_batch: usize) -> Latency {
-        let (mut took, mut free, mut next) = (Vec::with_capacity(arrivals.len()), 0.0_f64, 0);
+        let (mut latencies, mut free, mut next) = (Vec::with_capacity(arrivals.len()), 0.0_f64, 0);
         while let Some(first) = arrivals.get(next) {
             let begins = free.max(*first);
             let waiting = arrivals[next..].iter().take(max_batch).take_while(|arrival| **arrival <= begins).count();
             free = begins + self.batch + self.each * f64::from(u32::try_from(waiting).unwrap_or(u32::MAX));
-            took.extend(arrivals[next..next + waiting].iter().map(|arrival| free - arrival));
+            latencies.extend(arrivals[next..next + waiting].iter().map(|arrival| free - arrival));
             next += waiting;
         }
-        Latency::of(took)
+        Latency::of(latencies)
     }
 }
 
 impl Latency {
-    /// Returns the percentiles of these times.
+    /// Returns the percentiles of these latencies.
     ///
     /// # Panics
-    /// Panics if there are no times.
+    /// Panics if there are no latencies.
     #[must_use]
-    pub fn of(mut took: Vec<f64>) -> Self {
-        took.sort_unstable_by(f64::total_cmp);
-        Self { p50: took[took.len() / 2], p99: took[took.len() * 99 / 100] }
+    pub fn of(mut latencies: Vec<f64>) -> Self {
+        latencies.sort_unstable_by(f64::total_cmp);
+        Self { p50: latencies[latencies.len() / 2], p99: latencies[latencies.len() * 99 / 100] }
     }
 }
 
-/// Returns arrivals at this rate per second: random with a fixed seed, and rounded up to milliseconds, the resolution
-/// of timers of load generators.
+/// Returns random arrival times at this rate per second, with a fixed seed. They are rounded up to
+/// milliseconds, the timer resolution of load generators.
 #[must_use]
 pub fn arrivals(per_second: f64, seconds: f64) -> Vec<f64> {
     let (mut at, mut state, mut all) = (0.0, 42_u64, Vec::new());
     loop {
-        // SplitMix64.
+        // The generator is SplitMix64.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -100,10 +102,10 @@ mod tests {
     #[test]
     fn requests_during_a_batch_share_the_next() {
         let writer = Writer { batch: 1.0, each: 0.1 };
-        // The first is written until 1.1, the next three together until 2.4.
+        // The first request is written until 1.1, and the next three together until 2.4.
         let latency = writer.latency(&[0.0, 0.1, 0.2, 0.3], MAX_BATCH);
         assert!((latency.p50 - 2.2).abs() < 1e-9 && (latency.p99 - 2.3).abs() < 1e-9, "{latency:?}");
-        // In pairs, they are written until 2.3 and 3.4.
+        // In batches of two, they are written until 2.3 and 3.4.
         assert!((writer.latency(&[0.0, 0.1, 0.2, 0.3], 2).p99 - 3.1).abs() < 1e-9);
     }
 

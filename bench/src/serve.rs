@@ -1,4 +1,5 @@
-//! The servers of a measurement: it starts itself again for each server, with arguments that select the server.
+//! Runs the servers of a measurement. A measurement starts its own executable again for each
+//! server, with arguments that select the server.
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -18,10 +19,10 @@ use tokio::runtime::Builder;
 
 use crate::server;
 
-/// Number of ATMs in a search.
-pub const MACHINES: u64 = 40_000;
+/// Number of ATMs that searches cover.
+pub const ATMS: u64 = 40_000;
 
-/// Runs a measurement, or serves if the arguments name a server.
+/// Runs a measurement, or a server if the command-line arguments select a server.
 ///
 /// # Errors
 /// Returns an error if the measurement or the server fails.
@@ -29,7 +30,8 @@ pub fn serve_or_measure<F: Future<Output = Result<()>>>(measure: impl FnOnce() -
     serve_or_measure_selected(&[], |_| measure())
 }
 
-/// Passes the names of the selected measurements to `measure`, or serves if the arguments name a server.
+/// Passes the selected measurements to `measure`, or runs a server if the command-line arguments
+/// select a server.
 ///
 /// # Errors
 /// Returns an error if a name is unknown, or if the measurement or the server fails.
@@ -37,16 +39,16 @@ pub fn serve_or_measure_selected<F>(names: &[&str], measure: impl FnOnce(Vec<Str
 where
     F: Future<Output = Result<()>>,
 {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    if asked.iter().all(|name| names.contains(&name.as_str())) {
-        // The load uses a single thread, so that the server has most of two cores.
-        return Builder::new_current_thread().enable_all().build()?.block_on(measure(asked));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().all(|name| names.contains(&name.as_str())) {
+        // The load generator uses a single thread, so that the server gets most of two cores.
+        return Builder::new_current_thread().enable_all().build()?.block_on(measure(arguments));
     }
-    Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(serve(&asked))
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(serve(&arguments))
 }
 
-async fn serve(asked: &[String]) -> Result<()> {
-    match asked.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+async fn serve(arguments: &[String]) -> Result<()> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["stub"] => {
             listen(router(stub(), found(), Http::new(Sessions::new(SessionLimits::default(), || [7; 16])))).await
         }
@@ -63,7 +65,7 @@ async fn program(settings: &[&str], has_atms: bool) -> Result<()> {
     let settings = settings.iter().map(|setting| setting.split_once('=').context("a setting is KEY=VALUE"));
     let running = server::start_with(&settings.collect::<Result<Vec<_>>>()?)?;
     if has_atms {
-        running.app.atm.catalogue.replace(machines()?);
+        running.app.atm.catalogue.replace(sample_atms()?);
     }
     print!("{}", running.target.authorization);
     println!("http://{}/", running.target.address);
@@ -77,7 +79,7 @@ async fn listen(app: Router) -> Result<()> {
     Ok(axum::serve(listener, app).await?)
 }
 
-/// Creates a handler with the minimum work: it reads the body, if any, and responds.
+/// Creates a handler that does the minimum work: it reads the body, if any, and responds.
 fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
     let content_type = HeaderValue::from_str(content_type)?;
     let answer = move || ([(CONTENT_TYPE, content_type)], reply);
@@ -85,8 +87,8 @@ fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
     Ok(Router::new().route("/{*path}", get(async move || got()).post(async move |_: Bytes| posted())))
 }
 
-/// Creates ATMs in a cluster around Austin, so dense that ten are always near.
-fn machines() -> Result<Snapshot> {
+/// Creates ATMs around Austin, so densely that at least ten are always near.
+fn sample_atms() -> Result<Snapshot> {
     let atm = |number: u64| {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let spiral = (number as f64).sqrt() * 0.02;
@@ -98,7 +100,7 @@ fn machines() -> Result<Snapshot> {
         record.address.formatted = Some(format!("{number} Congress Ave, Austin, TX 78701").into());
         Some(Atm { id: AtmId::new(number)?, source: "bench".into(), record: record.into() })
     };
-    let atms = (1..=MACHINES).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
+    let atms = (1..=ATMS).map(atm).collect::<Option<Vec<_>>>().context("points on the earth")?;
     Ok(Snapshot::build(StoredCatalogue { version: 1, atms, ..StoredCatalogue::default() }))
 }
 
@@ -122,7 +124,7 @@ fn stub() -> Server<Structured> {
 /// Returns ten records of the size of search results.
 ///
 /// # Panics
-/// Never: it is an object.
+/// Never panics: the value is an object.
 #[must_use]
 pub fn found() -> Structured {
     let record = json!({ "id": 1234, "name": "Corner Market", "distance": "1.2 miles", "status": "open", "address": "100 Congress Ave, Austin, TX" });

@@ -1,4 +1,4 @@
-//! The program in this process, on separate threads.
+//! Runs the program in this process, on separate threads.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
@@ -14,33 +14,33 @@ use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
 
-use crate::{ask, patch, post};
+use crate::{patch, post, send_request};
 
-/// The address of a program, and a sandbox key for it.
+/// The address of a running program, with an API key for its sandbox.
 #[derive(Clone, Debug)]
 pub struct ApiTarget {
     /// The listen address.
     pub address: SocketAddr,
-    /// The `authorization` line of a request.
+    /// The `authorization` header of a request.
     pub authorization: String,
 }
 
 /// A server that runs until the process ends.
 #[derive(Debug)]
-pub struct Running {
-    /// The address and the API key.
+pub struct RunningServer {
+    /// The address and the API key of the server.
     pub target: ApiTarget,
-    /// The services behind its routes.
+    /// The services of the server.
     pub app: Arc<App>,
 }
 
 impl ApiTarget {
-    /// Sends a POST. Returns the body of the response.
+    /// Sends a POST request. Returns the body of the response.
     ///
     /// # Errors
     /// Returns an error if the request is rejected.
     pub async fn post(&self, path: &str, body: &str) -> Result<Vec<u8>> {
-        ask(self.address, &post(path, &self.authorization, body)).await
+        send_request(self.address, &post(path, &self.authorization, body)).await
     }
 
     /// Registers a domain. Returns its ID.
@@ -49,8 +49,8 @@ impl ApiTarget {
     /// Returns an error if the server rejects the domain.
     pub async fn register(&self, domain: &str, webhook_url: &str) -> Result<String> {
         let body = json!({ "domain": domain, "webhook_url": webhook_url }).to_string();
-        let made: Value = serde_json::from_slice(&self.post("/sandbox/v1/domains", &body).await?)?;
-        Ok(made["id"].as_str().context("an id")?.to_owned())
+        let created: Value = serde_json::from_slice(&self.post("/sandbox/v1/domains", &body).await?)?;
+        Ok(created["id"].as_str().context("an id")?.to_owned())
     }
 
     /// Registers a hosted domain.
@@ -59,25 +59,26 @@ impl ApiTarget {
     /// Returns an error if the server rejects the domain.
     pub async fn host(&self, domain: &str, webhook_url: &str) -> Result<()> {
         let path = format!("/sandbox/v1/domains/{}", self.register(domain, webhook_url).await?);
-        ask(self.address, &patch(&path, &self.authorization, r#"{"handler":"hosted"}"#)).await?;
+        send_request(self.address, &patch(&path, &self.authorization, r#"{"handler":"hosted"}"#)).await?;
         Ok(())
     }
 
-    /// Returns the request that creates a session of the domain `localhost`.
+    /// Returns the request that creates a session for the domain `localhost`.
     #[must_use]
     pub fn creation(&self) -> Vec<u8> {
         post("/sandbox/v1/sessions", &self.authorization, r#"{"domain":"localhost"}"#)
     }
 
-    /// Creates a session of the domain `localhost`.
+    /// Creates a session for the domain `localhost`.
     ///
     /// # Errors
     /// Returns an error if the server rejects the session.
     pub async fn create(&self) -> Result<Value> {
-        Ok(serde_json::from_slice(&ask(self.address, &self.creation()).await?)?)
+        Ok(serde_json::from_slice(&send_request(self.address, &self.creation()).await?)?)
     }
 
-    /// Creates a session. Returns its ID and the request that answers it with the wallet of this number.
+    /// Creates a session. Returns its ID, and the request with which the wallet of this number
+    /// answers it.
     ///
     /// # Errors
     /// Returns an error if the server rejects the session.
@@ -93,11 +94,12 @@ impl ApiTarget {
     }
 }
 
-/// Starts the server on two threads, without limits and with its database in memory; `settings` override these.
+/// Starts the server on two threads, without rate limits and with its database in memory.
+/// `settings` override these defaults.
 ///
 /// # Errors
 /// Returns an error if the server does not start.
-pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
+pub fn start_with(settings: &[(&str, &str)]) -> Result<RunningServer> {
     let mut raw = RawSettings::default();
     raw.set("listen", "127.0.0.1:0", Origin::Flag);
     for limit in ["mcp", "sse", "create_session", "get_session", "verify", "domains", "answer", "token"] {
@@ -112,7 +114,7 @@ pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
     run(Config::new(&raw)?)
 }
 
-fn run(config: Config) -> Result<Running> {
+fn run(config: Config) -> Result<RunningServer> {
     let (sender, started) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -121,7 +123,7 @@ fn run(config: Config) -> Result<Running> {
             let authorization = authorization(&server.app).await?;
             let app = Arc::clone(&server.app);
             let target = ApiTarget { address: app.listen, authorization };
-            sender.send(Running { target, app }).context("the receiver is gone")?;
+            sender.send(RunningServer { target, app }).context("the receiver is gone")?;
             server.run(std::future::pending()).await
         })
     });

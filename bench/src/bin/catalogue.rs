@@ -1,5 +1,6 @@
-//! The catalogue with 40,000 ATMs, in this process: a search with filters against a search without, an import against
-//! parsing the file, and searches during a replacement of the catalogue against searches at rest.
+//! Measures the catalogue with 40,000 ATMs in this process: searches with and without filters, an
+//! import compared with parsing the file, and searches with and without a concurrent replacement of
+//! the catalogue.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -20,7 +21,7 @@ use signpost_locator::{Atm, AtmId, Coin, Distance, Hours, Point, Record, Reporte
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-const MACHINES: u64 = 40_000;
+const ATMS: u64 = 40_000;
 const ROUNDS: usize = 7;
 const QUERIES: u64 = 5_000;
 const RADIUS: Distance = Distance::miles(25.0);
@@ -32,18 +33,18 @@ async fn main() -> Result<()> {
     let now: Timestamp = "2026-11-20T18:30:00Z".parse()?;
     let begun = Instant::now();
     let snapshot = Snapshot::build(stored()?);
-    println!("{MACHINES} machines of two sources, made ready in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+    println!("{ATMS} machines of two sources, made ready in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
     filters(&snapshot, now)?;
     hours(now)?;
     let folder = tempfile::tempdir()?;
     let store = Store::open(&format!("sqlite:{}", folder.path().join("bench.sqlite").display()), &SCHEMA)?;
     let catalogue = Catalogue::open(&store, &Clock::System, folder.path(), None, None).await?;
     measure_import(&store, &catalogue, now).await?;
-    replaced(&store, &catalogue, now)
+    measure_replacement(&store, &catalogue, now)
 }
 
-/// Creates an ATM in a cluster around a town.
-fn machine(number: u64) -> Option<Record> {
+/// Creates an ATM near a town.
+fn sample_record(number: u64) -> Option<Record> {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (town, turn) = ((number % 400) as f64, number as f64 * 2.399_963);
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -66,14 +67,14 @@ fn machine(number: u64) -> Option<Record> {
 fn stored() -> Result<StoredCatalogue> {
     let atm = |number: u64| {
         let source = if number.is_multiple_of(2) { "one" } else { "two" };
-        Some(Atm { id: AtmId::new(number)?, source: source.into(), record: machine(number)?.into() })
+        Some(Atm { id: AtmId::new(number)?, source: source.into(), record: sample_record(number)?.into() })
     };
-    let atms = (1..=MACHINES).map(atm).collect::<Option<_>>().context("points on the earth")?;
+    let atms = (1..=ATMS).map(atm).collect::<Option<_>>().context("points on the earth")?;
     Ok(StoredCatalogue { version: 1, atms, ..StoredCatalogue::default() })
 }
 
 fn places() -> impl Iterator<Item = Point> {
-    (1..=QUERIES).filter_map(|number| machine(number * 7)).map(|record| record.point)
+    (1..=QUERIES).filter_map(|number| sample_record(number * 7)).map(|record| record.point)
 }
 
 fn filters(snapshot: &Snapshot, now: Timestamp) -> Result<()> {
@@ -109,7 +110,7 @@ fn hours(now: Timestamp) -> Result<()> {
 
 async fn measure_import(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
     let mut text = "ref,lat,lon,name,hours,status,coins\n".to_owned();
-    for record in (1..=MACHINES).filter_map(machine) {
+    for record in (1..=ATMS).filter_map(sample_record) {
         let (name, hours) = (record.title(), record.hours.as_ref().map(Hours::text).unwrap_or_default());
         let (reference, point) = (record.source_ref.as_deref().unwrap_or_default(), record.point);
         writeln!(text, "{reference},{},{},{name},\"{hours}\",online,BTC", point.lat(), point.lon())?;
@@ -135,9 +136,9 @@ async fn measure_import(store: &Store, catalogue: &Catalogue, now: Timestamp) ->
     Ok(())
 }
 
-/// Measures searches of a thread with and without another thread that replaces the catalogue.
-fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
-    const LONG: Duration = Duration::from_secs(2);
+/// Measures the searches of a thread with and without another thread that replaces the catalogue.
+fn measure_replacement(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
+    const ROUND: Duration = Duration::from_secs(2);
     let mut halves = Vec::new();
     for (name, replaces) in [("left alone", false), ("replaced all the time", true)] {
         let ended = AtomicBool::new(false);
@@ -156,7 +157,7 @@ fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> 
                 times
             });
             let begun = Instant::now();
-            while begun.elapsed() < LONG {
+            while begun.elapsed() < ROUND {
                 if replaces {
                     let loaded =
                         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(load(store, now)));

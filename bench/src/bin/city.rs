@@ -1,14 +1,15 @@
-//! A city page of the locator: served from the catalogue against a bare handler with an equal body, and its size.
+//! Measures a city page of the locator compared with a bare handler that returns an equal body, and
+//! the size of the page.
 
 use std::io::Write;
 
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use signpost_bench::{Program, Server, Variant, ask, compare, get, report, serve_or_measure};
+use signpost_bench::{Program, Server, Variant, compare, get, report, send_request, serve_or_measure};
 
 const CONNECTIONS: usize = 32;
-/// Rows of a full page; few cities have that many.
+/// Number of rows of a full page. Few cities have that many ATMs.
 const ROWS: usize = 50;
 
 fn main() -> Result<()> {
@@ -16,14 +17,14 @@ fn main() -> Result<()> {
 }
 
 async fn measure() -> Result<()> {
-    let ours = Program::with_atms(&[])?;
-    let path = city(&text(&ours, "/atms/us/tx").await?).context("a city with enough machines")?;
-    let page = text(&ours, &path).await?;
+    let program = Program::with_atms(&[])?;
+    let path = city(&text(&program, "/atms/us/tx").await?).context("a city with enough machines")?;
+    let page = text(&program, &path).await?;
     let request = get(&path);
     let bare = Server::bare("text/html; charset=utf-8", page.as_bytes())?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
-        Variant { name: "GET /atms/us/tx/…", server: &ours.server, request },
+        Variant { name: "GET /atms/us/tx/…", server: &program.server, request },
     ];
     println!("showing {path}, {} kB, {CONNECTIONS} connections", page.len() / 1000);
     compare("city", &variants, CONNECTIONS).await?;
@@ -32,11 +33,12 @@ async fn measure() -> Result<()> {
     report("city_bytes", f64::from(u32::try_from(encoder.finish()?.len())?) / 1e3, None)
 }
 
-async fn text(ours: &Program, path: &str) -> Result<String> {
-    Ok(String::from_utf8(ask(ours.target.address, &get(path)).await?)?)
+async fn text(program: &Program, path: &str) -> Result<String> {
+    Ok(String::from_utf8(send_request(program.target.address, &get(path)).await?)?)
 }
 
-/// Returns the first city of a state's page that has a full page of ATMs and few more.
+/// Returns the path of the first city on a state's page with enough ATMs for a full page, and few
+/// more.
 fn city(state: &str) -> Option<String> {
     let rows = state.split("<li><a href=\"").skip(1);
     let mut cities = rows.filter_map(|row| {

@@ -1,10 +1,10 @@
-//! The console with the database of a large deployment: the latency of each page, and the effect of open consoles on
-//! logins.
+//! Measures the console with the database of a large deployment: the latency of each page, and the
+//! effect of open consoles on logins.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use signpost_bench::console_fixture::{ConsoleFixture, DELIVERIES, MACHINES, SESSIONS, fill};
+use signpost_bench::console_fixture::{ATMS, ConsoleFixture, DELIVERIES, SESSIONS, fill};
 use signpost_bench::load::{median, read_reply};
 use signpost_bench::server::ApiTarget;
 use signpost_bench::{Program, report, serve_or_measure};
@@ -15,13 +15,15 @@ use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
 /// Number of requests per page.
 const REQUESTS: usize = 100;
-/// Logins per second, seconds per turn, and turns.
+/// Number of logins per second.
 const LOGINS: u64 = 200;
+/// Duration of a round in seconds.
 const SECONDS: u64 = 3;
-const TURNS: u64 = 5;
+/// Number of rounds with and without open consoles.
+const ROUNDS: u64 = 5;
 const CONNECTIONS: u64 = 32;
-/// Interval at which all open consoles together reload their counts and a page: a hundred consoles, each every ten
-/// seconds.
+/// Interval at which all open consoles together reload their counts and a page. It corresponds to a
+/// hundred consoles that reload every ten seconds.
 const POLL: Duration = Duration::from_millis(100);
 
 fn main() -> Result<()> {
@@ -33,15 +35,15 @@ async fn measure() -> Result<()> {
     let begun = Instant::now();
     let fixture = fill(folder.path()).await?;
     println!(
-        "{SESSIONS} sessions, {DELIVERIES} deliveries, {MACHINES} machines on SQLite, made in {:.0?}",
+        "{SESSIONS} sessions, {DELIVERIES} deliveries, {ATMS} machines on SQLite, made in {:.0?}",
         begun.elapsed()
     );
-    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    pages(&ours.target, &fixture).await?;
-    logins(&ours.target, &fixture).await
+    let program = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    pages(&program.target, &fixture).await?;
+    logins(&program.target, &fixture).await
 }
 
-/// Creates the request for a page, as a browser on this machine sends it.
+/// Creates the request for a page, as sent by a browser on this machine.
 fn request(target: &ApiTarget, fixture: &ConsoleFixture, path: &str) -> Vec<u8> {
     let (port, cookie) = (target.address.port(), &fixture.cookie);
     format!("GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\n{cookie}\r\n").into_bytes()
@@ -71,8 +73,8 @@ async fn pages(target: &ApiTarget, fixture: &ConsoleFixture) -> Result<()> {
     let (mut slowest_p50, mut slowest_p99) = (Duration::ZERO, Duration::ZERO);
     println!("pages of the console, sequential requests, {REQUESTS} each");
     for path in paths {
-        let took = times(target, &request(target, fixture, &path)).await.with_context(|| path.clone())?;
-        let (p50, p99) = (took[REQUESTS / 2], took[REQUESTS * 99 / 100]);
+        let latencies = times(target, &request(target, fixture, &path)).await.with_context(|| path.clone())?;
+        let (p50, p99) = (latencies[REQUESTS / 2], latencies[REQUESTS * 99 / 100]);
         let shown = path.replace(&**site, "…").replace(&**failed, "…");
         println!("  {shown:<44} p50 {p50:>9.2?}   p99 {p99:>9.2?}");
         (slowest_p50, slowest_p99) = (slowest_p50.max(p50), slowest_p99.max(p99));
@@ -81,42 +83,44 @@ async fn pages(target: &ApiTarget, fixture: &ConsoleFixture) -> Result<()> {
     report("console_most", slowest_p99.as_secs_f64() * 1e3, None)
 }
 
-/// Returns the latencies, sorted, without the first: a first read takes longer.
+/// Returns the latencies in ascending order. Excludes the first request, because the first read
+/// takes longer.
 async fn times(target: &ApiTarget, request: &[u8]) -> Result<Vec<Duration>> {
     let mut connection = TcpStream::connect(target.address).await?;
     connection.set_nodelay(true)?;
-    let (mut took, mut reply) = (Vec::with_capacity(REQUESTS), Vec::new());
+    let (mut latencies, mut reply) = (Vec::with_capacity(REQUESTS), Vec::new());
     for number in 0..=REQUESTS {
         let begun = Instant::now();
         connection.write_all(request).await?;
         read_reply(&mut connection, &mut reply).await?;
         if number > 0 {
-            took.push(begun.elapsed());
+            latencies.push(begun.elapsed());
         }
     }
-    took.sort_unstable();
-    Ok(took)
+    latencies.sort_unstable();
+    Ok(latencies)
 }
 
 async fn logins(target: &ApiTarget, fixture: &ConsoleFixture) -> Result<()> {
-    let (mut alone, mut beside, mut number) = (Vec::new(), Vec::new(), 1);
-    for _ in 0..TURNS {
+    let (mut alone, mut with_load, mut number) = (Vec::new(), Vec::new(), 1);
+    for _ in 0..ROUNDS {
         alone.push(answers(target, &mut number).await?);
         let console = tokio::spawn(poll(target.clone(), fixture.clone()));
-        let took = answers(target, &mut number).await?;
+        let p99 = answers(target, &mut number).await?;
         if console.is_finished() {
             console.await?.context("the console")?;
         } else {
             console.abort();
         }
-        beside.push(took);
+        with_load.push(p99);
     }
-    let (alone, beside) = (median(alone), median(beside));
-    println!("{LOGINS} logins per second, p99 {alone:.2} ms without consoles, {beside:.2} ms with consoles");
-    report("console_logins", beside / alone, None)
+    let (alone, with_load) = (median(alone), median(with_load));
+    println!("{LOGINS} logins per second, p99 {alone:.2} ms without consoles, {with_load:.2} ms with consoles");
+    report("console_logins", with_load / alone, None)
 }
 
-/// Simulates open consoles: loads their counts and the page of today until it is dropped.
+/// Simulates open consoles that reload their counts and the start page, until the future is
+/// dropped.
 async fn poll(target: ApiTarget, fixture: ConsoleFixture) -> Result<()> {
     let mut connection = TcpStream::connect(target.address).await?;
     let requests = ["/console/counts", "/console"].map(|path| request(&target, &fixture, path));
@@ -131,7 +135,7 @@ async fn poll(target: ApiTarget, fixture: ConsoleFixture) -> Result<()> {
     }
 }
 
-/// Answers sessions that were created in advance, each when it is due. Returns p99 in milliseconds.
+/// Answers sessions that were created in advance, at fixed times. Returns p99 in milliseconds.
 async fn answers(target: &ApiTarget, number: &mut u64) -> Result<f64> {
     let mut answers = Vec::new();
     for _ in 0..LOGINS * SECONDS {
@@ -146,19 +150,19 @@ async fn answers(target: &ApiTarget, number: &mut u64) -> Result<f64> {
         clients.spawn(async move {
             let mut connection = TcpStream::connect(address).await?;
             connection.set_nodelay(true)?;
-            let (mut took, mut reply) = (Vec::with_capacity(own.len()), Vec::new());
+            let (mut latencies, mut reply) = (Vec::with_capacity(own.len()), Vec::new());
             for (at, answer) in own {
                 let due = begun + Duration::from_micros(at * 1_000_000 / LOGINS);
                 sleep_until(due).await;
                 connection.write_all(&answer).await?;
                 read_reply(&mut connection, &mut reply).await?;
-                took.push(due.elapsed());
+                latencies.push(due.elapsed());
             }
-            anyhow::Ok(took)
+            anyhow::Ok(latencies)
         });
     }
-    let took = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the logins")?;
-    let mut took = took.concat();
-    took.sort_unstable();
-    Ok(took[took.len() * 99 / 100].as_secs_f64() * 1e3)
+    let latencies = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the logins")?;
+    let mut latencies = latencies.concat();
+    latencies.sort_unstable();
+    Ok(latencies[latencies.len() * 99 / 100].as_secs_f64() * 1e3)
 }

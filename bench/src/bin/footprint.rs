@@ -1,5 +1,5 @@
-//! The built program as an operator runs it, with 40,000 ATMs imported from a file: its size, its start time, and its
-//! resident memory after the start and after ten imports that change every ATM.
+//! Measures the release binary with 40,000 ATMs that were imported from a file: its size, its start
+//! time, and its resident memory after the start and after ten imports that change every ATM.
 
 use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use signpost_bench::goals::missing;
 use signpost_bench::load::{ROUNDS, median};
-use signpost_bench::{Server, ask, get, post, report, serve_or_measure};
+use signpost_bench::{Server, get, post, report, send_request, serve_or_measure};
 use tokio::time::sleep;
 
-const MACHINES: u32 = 40_000;
+const ATMS: u32 = 40_000;
 const IMPORTS: u32 = 10;
 const COLUMNS: &str = "ref,lat,lon,name,street,city,region,postcode,country,operator,status,hours,phone,website,brand,\
     located_in,buy,sell,coins,fiat,buy_fee,currency,min,max_day,manufacturer,model,note";
@@ -29,15 +29,15 @@ async fn measure() -> Result<()> {
         missing("the built program", "cargo build --profile dist --bin signpost");
         return Ok(());
     };
-    println!("the built program, {MACHINES} machines of {} fields", COLUMNS.split(',').count());
+    println!("the built program, {ATMS} ATMs of {} fields", COLUMNS.split(',').count());
     report("binary", f64::from(u32::try_from(file.len())?) / 1e6, None)?;
     let folder = tempfile::tempdir()?;
     let installed = Installation { program, folder: folder.path() };
     installed.import(0)?;
     let mut starts = Vec::new();
     for _ in 0..ROUNDS {
-        let (server, took) = installed.start().await?;
-        starts.push(took.as_secs_f64() * 1e3);
+        let (server, start_time) = installed.start().await?;
+        starts.push(start_time.as_secs_f64() * 1e3);
         drop(server);
     }
     report("start", median(starts), None)?;
@@ -52,7 +52,7 @@ async fn measure() -> Result<()> {
     report("memory_imported", server.resident_megabytes()?, None)
 }
 
-/// The program and its data folder.
+/// An installation of the program: the binary and its data folder.
 struct Installation<'a> {
     program: PathBuf,
     folder: &'a Path,
@@ -65,17 +65,17 @@ impl Installation<'_> {
         command
     }
 
-    /// Imports every ATM, with a name and a telephone number that differ from the previous round.
+    /// Imports all ATMs, with names and telephone numbers that differ from the previous round.
     fn import(&self, round: u32) -> Result<()> {
-        let file = self.folder.join("machines.csv");
-        std::fs::write(&file, machines(round)?)?;
+        let file = self.folder.join("atms.csv");
+        std::fs::write(&file, atms(round)?)?;
         let file = file.to_str().context("a path in UTF-8")?;
         let done = self.command(&["atms", "import", "--source", "bench", file]).status()?;
         ensure!(done.success(), "the import failed: {done}");
         Ok(())
     }
 
-    /// Starts a server. Returns it and its start time.
+    /// Starts a server. Returns it with its start time.
     async fn start(&self) -> Result<(Server, Duration)> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
@@ -84,22 +84,24 @@ impl Installation<'_> {
         Ok((server, begun.elapsed()))
     }
 
-    /// Waits until a search returns the ATMs of a round, and until memory used during the import is released.
+    /// Waits until a search returns the ATMs of a round and the memory used by the import is
+    /// released.
     async fn wait_for(&self, server: &Server, round: u32) -> Result<()> {
-        // Short enough for the result, long enough for the rate limits.
+        // Short compared with the result, but long enough for the rate limits.
         let pause = Duration::from_millis(100);
         until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} "), pause).await?;
-        // Other caches are replaced shortly after the first search succeeds; their memory is released by then, too.
+        // Further caches are replaced shortly after the first successful search, and their memory
+        // is then released, too.
         sleep(Duration::from_millis(500)).await;
         Ok(())
     }
 }
 
-/// Repeats a request until the response contains these words.
+/// Repeats a request until the response contains the text `words`.
 async fn until(address: SocketAddr, request: &[u8], words: &str, pause: Duration) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let last = ask(address, request).await.map(|body| String::from_utf8_lossy(&body).into_owned());
+        let last = send_request(address, request).await.map(|body| String::from_utf8_lossy(&body).into_owned());
         if last.as_ref().is_ok_and(|body| body.contains(words)) {
             return Ok(());
         }
@@ -108,9 +110,9 @@ async fn until(address: SocketAddr, request: &[u8], words: &str, pause: Duration
     }
 }
 
-fn machines(round: u32) -> Result<String> {
+fn atms(round: u32) -> Result<String> {
     let mut table = format!("{COLUMNS}\n");
-    for number in 0..MACHINES {
+    for number in 0..ATMS {
         let (town, turn) = (f64::from(number % 400), f64::from(number) * 2.399_963);
         let away = 0.003 * f64::from(number / 400).sqrt();
         let (lat, lon) =

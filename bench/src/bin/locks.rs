@@ -1,7 +1,8 @@
-//! Contention for the state that all requests share (the account of a key, the limiter, a cached session, the counters
-//! and the log): additional processor time per operation with 64 threads instead of one. Threads without shared state
-//! slow each other down too; a loop that formats text measures that, and it is subtracted. Each voluntary context
-//! switch of a thread is a wait for a lock.
+//! Measures contention for the state that all requests share: the cache of API keys, the rate
+//! limiter, a cached session, the counters and the log. The result is the additional processor time
+//! per operation with 64 threads compared with one thread. Threads without shared state also slow
+//! each other down; a loop that formats text measures that time, which is subtracted. Each
+//! voluntary context switch of a thread is a wait for a lock.
 
 use std::fs;
 use std::pin::pin;
@@ -25,8 +26,8 @@ use signpost_platform::limits::{Caller, Limit};
 use tower::Service;
 
 const THREADS: usize = 64;
-const TIME: Duration = Duration::from_millis(500);
-/// Number of alternating callers, keys and sessions.
+const ROUND: Duration = Duration::from_millis(500);
+/// Number of callers, keys and sessions that the threads use in turn.
 const CALLERS: usize = 256;
 
 fn main() -> Result<()> {
@@ -44,78 +45,80 @@ fn main() -> Result<()> {
         let (environment, hash) = KeyHash::parse(key.key.expose_secret()).context("a key")?;
         runtime.block_on(app.keys.find_grant(&app.store, environment, hash, now))?;
     }
-    let (alone, together) = rates("texts of its own", || |at| !format!("sandbox/{at}").is_empty())?;
-    let most = together / alone;
-    measure("locks_key", most, "the account of a key", || {
-        |at| {
-            let parsed = KeyHash::parse(keys[at % CALLERS].key.expose_secret());
+    let (single, together) = rates("texts of its own", || |index| !format!("sandbox/{index}").is_empty())?;
+    let max = together / single;
+    measure("locks_key", max, "the account of a key", || {
+        |index| {
+            let parsed = KeyHash::parse(keys[index % CALLERS].key.expose_secret());
             parsed.is_some_and(|(environment, hash)| {
-                at_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
+                poll_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
             })
         }
     })?;
     let callers: Vec<_> = (0..CALLERS).map(|number| Caller::Account(format!("sandbox/{number}"))).collect();
-    measure("locks_limiter", most, "a request of a caller, counted", || {
-        |at| at_once(app.limits.check(Limit::Mcp, &callers[at % CALLERS], app.clock.elapsed())).is_some()
+    measure("locks_limiter", max, "a request of a caller, counted", || {
+        |index| poll_once(app.limits.check(Limit::Mcp, &callers[index % CALLERS], app.clock.elapsed())).is_some()
     })?;
-    let kept = ReadCache::new(|_: &Arc<str>| 64);
-    kept.restart(true);
+    let cache = ReadCache::new(|_: &Arc<str>| 64);
+    cache.restart(true);
     for key in 0..CALLERS {
-        runtime.block_on(kept.find(&key, async { Ok(Some(Arc::from("kept"))) }))?;
+        runtime.block_on(cache.find(&key, async { Ok(Some(Arc::from("cached"))) }))?;
     }
-    measure("locks_kept", most, "a cached row", || |at| kept.get(&(at % CALLERS)).is_some())?;
+    measure("locks_kept", max, "a cached row", || |index| cache.get(&(index % CALLERS)).is_some())?;
     let _entered = runtime.enter();
     let router = signpost::server::routes::front(app).router;
-    measure("locks_health", most, "/health, without a socket", || {
+    measure("locks_health", max, "/health, without a socket", || {
         let mut connection = router.clone();
         move |_| {
             let request = Request::get("/health").header("host", "localhost").body(Body::empty());
-            let answered = request.ok().and_then(|request| at_once(connection.call(request)));
+            let answered = request.ok().and_then(|request| poll_once(connection.call(request)));
             answered.is_some_and(|Ok(reply)| reply.status() == 200)
         }
     })
 }
 
-/// Returns the result of a future that is ready at its first poll.
-fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
+/// Returns the output of a future that is ready at its first poll.
+fn poll_once<T>(running: impl Future<Output = T>) -> Option<T> {
     match pin!(running).poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
     }
 }
 
-/// Reports the additional processor time per operation with 64 threads, in microseconds, minus the time without shared
-/// state.
-fn measure<R: FnMut(usize) -> bool>(key: &str, most: f64, name: &str, connect: impl Fn() -> R + Sync) -> Result<()> {
-    let (alone, together) = rates(name, connect)?;
+/// Reports the additional processor time per operation with 64 threads, in microseconds, minus the
+/// additional time without shared state.
+fn measure<R: FnMut(usize) -> bool>(key: &str, max: f64, name: &str, connect: impl Fn() -> R + Sync) -> Result<()> {
+    let (single, together) = rates(name, connect)?;
     let cores = f64::from(u32::try_from(cores())?);
-    report(key, 1e6 * (cores / together - cores / most / alone).max(0.0), None)
+    report(key, 1e6 * (cores / together - cores / max / single).max(0.0), None)
 }
 
-/// Returns the operations per second of 1 thread and of 64. Each thread has its own connection.
+/// Returns the operations per second with 1 thread and with 64 threads. Each thread has a separate
+/// connection.
 fn rates<R: FnMut(usize) -> bool>(name: &str, connect: impl Fn() -> R + Sync) -> Result<(f64, f64)> {
-    // Measured before and after: right after its start the server still has background work.
-    let (before, _) = by(1, &connect)?;
-    let (together, switches) = by(THREADS, &connect)?;
-    let alone = before.max(by(1, &connect)?.0);
-    let ratio = together / alone;
-    println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches per million");
-    Ok((alone, together))
+    // A single thread is measured before and after, because the server still has background work
+    // right after its start.
+    let (before, _) = measure_rate(1, &connect)?;
+    let (together, switches) = measure_rate(THREADS, &connect)?;
+    let single = before.max(measure_rate(1, &connect)?.0);
+    let ratio = together / single;
+    println!("  {name:<32} {single:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches per million");
+    Ok((single, together))
 }
 
-/// Returns the operations per second and the voluntary context switches per million operations.
-fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)) -> Result<(f64, f64)> {
-    let (is_over, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
+/// Returns the operations per second, and the voluntary context switches per million operations.
+fn measure_rate<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)) -> Result<(f64, f64)> {
+    let (has_ended, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
     thread::scope(|scope| {
         let (mut done, mut switches) = (0.0, 0.0);
         let each = |thread: usize| {
-            let (is_over, start) = (&is_over, &start);
+            let (has_ended, start) = (&has_ended, &start);
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
                 let (_entered, mut run) = (runtime.enter(), connect());
                 start.wait();
                 let (before, begun, mut count) = (switches_of_this_thread()?, Instant::now(), 0_u32);
-                while !is_over.load(Ordering::Relaxed) {
+                while !has_ended.load(Ordering::Relaxed) {
                     anyhow::ensure!(run(thread * 7 + count as usize), "it waited or failed");
                     count += 1;
                 }
@@ -125,24 +128,26 @@ fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)
         };
         let running: Vec<_> = (0..threads).map(|thread| scope.spawn(each(thread))).collect();
         start.wait();
-        thread::sleep(TIME);
-        is_over.store(true, Ordering::Relaxed);
-        // This thread is scheduled late among so many, so each thread records its own start and end.
+        thread::sleep(ROUND);
+        has_ended.store(true, Ordering::Relaxed);
+        // This thread is scheduled late among so many threads, so each thread records its own start
+        // and end.
         let (mut first, mut last) = (None::<Instant>, None::<Instant>);
         for thread in running {
-            let (count, given_up, begun, ended) = thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+            let (count, thread_switches, begun, ended) =
+                thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
             done += count;
-            switches += given_up;
+            switches += thread_switches;
             first = Some(first.map_or(begun, |first| first.min(begun)));
             last = last.max(Some(ended));
         }
         let (first, last) = first.zip(last).context("no thread ran")?;
-        let took = last - first;
-        anyhow::Ok((done / took.as_secs_f64(), switches * 1e6 / done))
+        let elapsed = last - first;
+        anyhow::Ok((done / elapsed.as_secs_f64(), switches * 1e6 / done))
     })
 }
 
-/// Returns the number of voluntary context switches of this thread.
+/// Returns the number of voluntary context switches of this thread so far.
 fn switches_of_this_thread() -> Result<f64> {
     let status = fs::read_to_string("/proc/thread-self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).context("switches")?;

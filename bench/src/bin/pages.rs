@@ -1,5 +1,6 @@
-//! The login page: from the cache against a bare handler with an equal body, its size with all assets, and the delay
-//! between a wallet's answer and the updated page.
+//! Measures the login page: served from the cache compared with a bare handler that returns an
+//! equal body, its size with all assets, and the delay between a wallet's answer and the updated
+//! page.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,12 +11,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use signpost_bench::login_page::OpenPage;
 use signpost_bench::server::ApiTarget;
-use signpost_bench::{Program, Server, Variant, ask, compare, get, get_with, report, serve_or_measure};
+use signpost_bench::{Program, Server, Variant, compare, get, get_with, report, send_request, serve_or_measure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// Number of logins that are watched, in sequence.
+/// Number of logins that are observed, in sequence.
 const LOGINS: usize = 100;
 
 fn main() -> Result<()> {
@@ -24,31 +25,31 @@ fn main() -> Result<()> {
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.target.host("localhost", "http://localhost:9/").await?;
-    serving(&ours).await?;
-    watching(&ours.target).await
+    let program = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    program.target.host("localhost", "http://localhost:9/").await?;
+    measure_serving(&program).await?;
+    measure_updates(&program.target).await
 }
 
-async fn serving(ours: &Program) -> Result<()> {
-    let page = OpenPage::open(&ours.target).await?;
+async fn measure_serving(program: &Program) -> Result<()> {
+    let page = OpenPage::open(&program.target).await?;
     let request = get_with(&page.path, &page.cookie);
     let bare = Server::bare("text/html; charset=utf-8", page.document.as_bytes())?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
-        Variant { name: "GET /login/{id}", server: &ours.server, request },
+        Variant { name: "GET /login/{id}", server: &program.server, request },
     ];
     println!("showing a login page that waits, {CONNECTIONS} connections");
     compare("page", &variants, CONNECTIONS).await?;
     let mut bytes = gzipped(page.document.as_bytes())?;
-    for asset in assets(&ours.target, &page.document).await? {
-        bytes += gzipped(&ask(ours.target.address, &get(&asset)).await?)?;
+    for asset in assets(&program.target, &page.document).await? {
+        bytes += gzipped(&send_request(program.target.address, &get(&asset)).await?)?;
     }
     report("page_bytes", f64::from(u32::try_from(bytes)?) / 1e3, None)
 }
 
-/// Returns the URLs of the assets that a page loads, and of their imports.
-async fn assets(ours: &ApiTarget, document: &str) -> Result<BTreeSet<String>> {
+/// Returns the URLs of the assets that a page loads, including imported modules.
+async fn assets(target: &ApiTarget, document: &str) -> Result<BTreeSet<String>> {
     let (mut found, mut next) = (BTreeSet::new(), vec![document.to_owned()]);
     while let Some(text) = next.pop() {
         for part in text.split("/assets/").skip(1) {
@@ -56,7 +57,7 @@ async fn assets(ours: &ApiTarget, document: &str) -> Result<BTreeSet<String>> {
                 part.chars().take_while(|letter| letter.is_ascii_alphanumeric() || "-._".contains(*letter)).collect();
             let path = format!("/assets/{name}");
             if found.insert(path.clone()) {
-                next.push(String::from_utf8_lossy(&ask(ours.address, &get(&path)).await?).into_owned());
+                next.push(String::from_utf8_lossy(&send_request(target.address, &get(&path)).await?).into_owned());
             }
         }
     }
@@ -70,30 +71,30 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
     Ok(encoder.finish()?.len())
 }
 
-/// Measures the time from the response to the wallet until the page has been notified by its event stream and has
-/// fetched the new document, which a browser then renders.
-async fn watching(ours: &ApiTarget) -> Result<()> {
-    let mut waits = Vec::new();
+/// Measures the time from the response to the wallet until the page has received an event and
+/// fetched the new document, which a browser would then render.
+async fn measure_updates(target: &ApiTarget) -> Result<()> {
+    let mut latencies = Vec::new();
     for _ in 0..LOGINS {
-        let page = OpenPage::open(ours).await?;
-        let mut stream = TcpStream::connect(ours.address).await?;
+        let page = OpenPage::open(target).await?;
+        let mut stream = TcpStream::connect(target.address).await?;
         stream.write_all(&get_with(&format!("{}/events", page.path), &page.cookie)).await?;
         read_until(&mut stream, "waiting").await?;
-        let reply = ask(ours.address, &page.answer).await?;
+        let reply = send_request(target.address, &page.answer).await?;
         ensure!(reply == br#"{"status":"OK"}"#, "{}", String::from_utf8_lossy(&reply));
         let answered = Instant::now();
         read_until(&mut stream, "done").await?;
-        let shown = ask(ours.address, &get_with(&page.path, &page.cookie)).await?;
-        waits.push(answered.elapsed());
+        let shown = send_request(target.address, &get_with(&page.path, &page.cookie)).await?;
+        latencies.push(answered.elapsed());
         ensure!(String::from_utf8_lossy(&shown).contains(r#"data-state="done""#), "the page does not show the login");
     }
-    waits.sort_unstable();
+    latencies.sort_unstable();
     println!("from the answer of a wallet until its page shows it, {LOGINS} logins");
-    println!("  p50 {:?}, p99 {:?}", waits[LOGINS / 2], waits[LOGINS * 99 / 100]);
-    report("page_shown", waits[LOGINS / 2].as_secs_f64() * 1e3, None)
+    println!("  p50 {:?}, p99 {:?}", latencies[LOGINS / 2], latencies[LOGINS * 99 / 100]);
+    report("page_shown", latencies[LOGINS / 2].as_secs_f64() * 1e3, None)
 }
 
-/// Reads an event stream until an event has this state.
+/// Reads an event stream until an event reports this state.
 async fn read_until(stream: &mut TcpStream, state: &str) -> Result<()> {
     let (mut read, wanted) = (Vec::new(), format!(r#""state":"{state}""#));
     loop {

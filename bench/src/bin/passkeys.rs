@@ -1,4 +1,5 @@
-//! Passkey logins: the verification against the library it uses, and a stored answer against a wallet's answer.
+//! Measures logins by passkey: the verification compared with the signature library, and stored
+//! answers compared with answers of wallets.
 
 #[expect(dead_code, reason = "its invalid answers are for tests")]
 #[path = "../../../tests/passkey.rs"]
@@ -14,7 +15,9 @@ use sha2::{Digest, Sha256};
 use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRegistration, QrData, RelyingParty, Wallet};
 use signpost_bench::load::{Measured, burst, print_measured};
 use signpost_bench::server::ApiTarget;
-use signpost_bench::{Program, ROUND, ROUNDS, ask, get_with, per_second, post, print, report, serve_or_measure};
+use signpost_bench::{
+    Program, ROUND, ROUNDS, get_with, per_second, post, print, report, send_request, serve_or_measure,
+};
 use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -22,9 +25,10 @@ use tokio::net::TcpStream;
 use passkey::TestPasskey;
 
 const CONNECTIONS: usize = 64;
-/// Logins per turn, all signed before they are timed; and turns.
+/// Number of logins per round. They are signed in advance.
 const LOGINS: usize = 800;
-const TURNS: usize = 3;
+/// Number of rounds of logins.
+const LOGIN_ROUNDS: usize = 3;
 const DOMAIN: &str = "hosted.example";
 
 fn main() -> Result<()> {
@@ -34,12 +38,12 @@ fn main() -> Result<()> {
 async fn measure() -> Result<()> {
     verification()?;
     let folder = tempfile::tempdir()?;
-    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.target.host(DOMAIN, "https://hosted.example/").await?;
-    answers(&ours).await
+    let program = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    program.target.host(DOMAIN, "https://hosted.example/").await?;
+    answers(&program).await
 }
 
-/// Measures the verification of a posted assertion and of its signature, on a single core.
+/// Measures the verification of a posted assertion, and of its signature alone, on a single core.
 fn verification() -> Result<()> {
     let (rp, challenge) = (RelyingParty::of("https://login.example").context("a name")?, [7; 32]);
     let text = BASE64URL_NOPAD.encode(&challenge);
@@ -72,7 +76,7 @@ fn verification() -> Result<()> {
     let (raws, checks) = (per_second(raws), per_second(checks));
     println!("checking a login by passkey, one core");
     print("ring: signature only", raws, raws);
-    print("ours: from the request body to the decision", checks, raws);
+    print("signpost: from the request body to the decision", checks, raws);
     report("passkey_check", checks / raws, None)
 }
 
@@ -85,22 +89,23 @@ fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
     Ok(count)
 }
 
-/// Measures logins of existing users, signed in advance, each on its own page and stored before the response.
+/// Measures logins of existing users. Each is signed in advance, belongs to a separate page, and is
+/// stored before the response.
 async fn answers(program: &Program) -> Result<()> {
-    let ours = &program.target;
+    let target = &program.target;
     let wallet = Wallet::from_bytes([7; 32])?;
-    let mut passkey = registers_passkey(ours).await?;
-    registers_wallet(ours, &wallet).await?;
+    let mut passkey = register_passkey(target).await?;
+    register_wallet(target, &wallet).await?;
     let (mut by_wallet, mut by_passkey) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..LOGIN_ROUNDS {
         let (mut pages, mut passkeys) = (Vec::new(), Vec::new());
         for _ in 0..LOGINS {
-            pages.push(OpenPage::of(ours, "login").await?);
-            let page = OpenPage::of(ours, "login").await?;
-            let asked = page.options(ours).await?;
+            pages.push(OpenPage::of(target, "login").await?);
+            let page = OpenPage::of(target, "login").await?;
+            let asked = page.options(target).await?;
             passkeys.push(page.request(&passkey.get(&asked["publicKey"], &page.origin, &[])));
         }
-        // The answer of a wallet contains its signing time and expires after half a minute.
+        // The answer of a wallet contains the time of signing and expires after half a minute.
         let signed = pages.iter().map(|page| page.answered_by_wallet(&wallet));
         let wallets = signed.collect::<Result<Vec<_>>>()?;
         by_wallet.push(burst(&program.server, wallets, CONNECTIONS).await?);
@@ -110,25 +115,25 @@ async fn answers(program: &Program) -> Result<()> {
     println!("answering a login on its page, signed before, {CONNECTIONS} connections");
     print_measured("by wallet: POST /hosted/login, on disk", wallet, wallet);
     print_measured("by passkey: POST /login/{id}/passkey, on disk", passkey, wallet);
-    report("passkey", passkey.rate / wallet.rate, Some([passkey.spent, wallet.spent]))
+    report("passkey", passkey.rate / wallet.rate, Some([passkey.cpu_time, wallet.cpu_time]))
 }
 
-async fn registers_passkey(ours: &ApiTarget) -> Result<TestPasskey> {
-    let page = OpenPage::of(ours, "register").await?;
-    let asked = page.options(ours).await?;
+async fn register_passkey(target: &ApiTarget) -> Result<TestPasskey> {
+    let page = OpenPage::of(target, "register").await?;
+    let asked = page.options(target).await?;
     let (passkey, made) = TestPasskey::create(&asked["publicKey"], &page.origin, &[]);
-    ask(ours.address, &page.request(&made)).await?;
-    page.complete(ours).await?;
+    send_request(target.address, &page.request(&made)).await?;
+    page.complete(target).await?;
     Ok(passkey)
 }
 
-async fn registers_wallet(ours: &ApiTarget, wallet: &Wallet) -> Result<()> {
-    let page = OpenPage::of(ours, "register").await?;
-    ask(ours.address, &page.answered_by_wallet(wallet)?).await?;
-    page.complete(ours).await
+async fn register_wallet(target: &ApiTarget, wallet: &Wallet) -> Result<()> {
+    let page = OpenPage::of(target, "register").await?;
+    send_request(target.address, &page.answered_by_wallet(wallet)?).await?;
+    page.complete(target).await
 }
 
-/// A login page in the browser that created it.
+/// A login page in the browser that opened it.
 struct OpenPage {
     id: String,
     origin: String,
@@ -138,10 +143,10 @@ struct OpenPage {
 }
 
 impl OpenPage {
-    async fn of(ours: &ApiTarget, mode: &str) -> Result<Self> {
+    async fn of(target: &ApiTarget, mode: &str) -> Result<Self> {
         let asked = json!({ "domain": DOMAIN, "mode": mode, "flow": "page", "metadata": { "return_url": "/in" } });
-        let request = post("/sandbox/v1/sessions", &ours.authorization, &asked.to_string());
-        let session: Value = serde_json::from_slice(&ask(ours.address, &request).await?)?;
+        let request = post("/sandbox/v1/sessions", &target.authorization, &asked.to_string());
+        let session: Value = serde_json::from_slice(&send_request(target.address, &request).await?)?;
         let page_url = session["page_url"].as_str().context("page_url")?;
         let (origin, path) = page_url.split_at(page_url.find("/sandbox").context("a path")?);
         let id = session["id"].as_str().context("id")?.to_owned();
@@ -152,13 +157,13 @@ impl OpenPage {
             cookie: String::new(),
             document: String::new(),
         };
-        page.load(ours).await?;
+        page.load(target).await?;
         Ok(page)
     }
 
-    /// Loads the page; the first response sets its cookie.
-    async fn load(&mut self, ours: &ApiTarget) -> Result<()> {
-        let mut connection = TcpStream::connect(ours.address).await?;
+    /// Loads the page. The first response sets its cookie.
+    async fn load(&mut self, target: &ApiTarget) -> Result<()> {
+        let mut connection = TcpStream::connect(target.address).await?;
         connection.write_all(&get_with(&self.path, &format!("{}connection: close\r\n", self.cookie))).await?;
         let mut reply = String::new();
         connection.read_to_string(&mut reply).await?;
@@ -175,14 +180,14 @@ impl OpenPage {
         Ok(rest.split_once(after).with_context(|| after.to_owned())?.0)
     }
 
-    /// Returns the request options that the page's script passes to the authenticator.
-    async fn options(&self, ours: &ApiTarget) -> Result<Value> {
+    /// Returns the request options that the script of the page passes to the authenticator.
+    async fn options(&self, target: &ApiTarget) -> Result<Value> {
         Ok(serde_json::from_slice(
-            &ask(ours.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
+            &send_request(target.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
         )?)
     }
 
-    /// Returns the request with the credential of the authenticator.
+    /// Returns the request that posts the credential of an authenticator.
     fn request(&self, credential: &Value) -> Vec<u8> {
         let token = self.between("name=\"token\" value=\"", "\"").unwrap_or_default();
         let mut body = format!("token={token}&credential=");
@@ -198,7 +203,7 @@ impl OpenPage {
         (head + &body).into_bytes()
     }
 
-    /// Returns the request of a wallet after its user scanned the code and typed the number.
+    /// Returns the request of a wallet whose user scanned the code and entered the number.
     fn answered_by_wallet(&self, wallet: &Wallet) -> Result<Vec<u8>> {
         let code = self.between("rel=\"signpost-code\" href=\"", "\"")?.replace("&amp;", "&");
         let number = self.between("<output id=\"number\"", "</output>")?.split_once('>').context("a number")?.1;
@@ -207,13 +212,13 @@ impl OpenPage {
         Ok(post(qr.webhook().path(), "", &serde_json::to_string(&answer)?))
     }
 
-    /// Completes the login as the site does after the redirect.
-    async fn complete(mut self, ours: &ApiTarget) -> Result<()> {
-        self.load(ours).await?;
+    /// Completes the login like the website does after the redirect.
+    async fn complete(mut self, target: &ApiTarget) -> Result<()> {
+        self.load(target).await?;
         let code = self.between("code=", "\"")?.split('&').next().unwrap_or_default().to_owned();
         let body = json!({ "code": code }).to_string();
         let path = format!("/sandbox/v1/sessions/{}/complete", self.id);
-        let done = ask(ours.address, &post(&path, &ours.authorization, &body)).await?;
+        let done = send_request(target.address, &post(&path, &target.authorization, &body)).await?;
         let done: Value = serde_json::from_slice(&done)?;
         ensure!(done["status"] == "complete" || done["user"].is_object(), "{done}");
         Ok(())

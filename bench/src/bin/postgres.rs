@@ -1,6 +1,7 @@
-//! `POST /sessions` and `GET /sessions/{id}` on the PostgreSQL of `SIGNPOST_BENCH_POSTGRES` (started by
-//! bench/postgres.sh, with the default synchronous commits), against a single INSERT per request in an equal server;
-//! the cost of a delivery; and three servers with a shared database against a single server.
+//! Measures the program with PostgreSQL at the URL in `SIGNPOST_BENCH_POSTGRES`, which
+//! bench/postgres.sh starts with default durability: `POST /sessions` and `GET /sessions/{id}`
+//! compared with a server that runs an INSERT per request, the cost of a delivery, and three
+//! servers with a shared database compared with a single server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,25 +23,25 @@ use tokio::sync::Mutex;
 use tokio_postgres::{Client, NoTls, Statement};
 
 use signpost_bench::goals::missing;
-use signpost_bench::load::{Measured, at_once, burst, measure as load, median, print_measured};
-use signpost_bench::server::{ApiTarget, Running, start_with};
-use signpost_bench::{Program, Server, Variant, ask, bare, compare, get_with, post, report, serve_or_measure};
+use signpost_bench::load::{Measured, burst, measure as load, measure_concurrently, median, print_measured};
+use signpost_bench::server::{ApiTarget, RunningServer, start_with};
+use signpost_bench::{Program, Server, Variant, bare, compare, get_with, post, report, send_request, serve_or_measure};
 
 const CONNECTIONS: usize = 128;
-/// Number of database connections of the baseline; more do not increase its throughput.
+/// Number of database connections of the baseline. More connections do not increase its throughput.
 const POOL: usize = 32;
 const SEQUENTIAL_REQUESTS: usize = 600;
 const EVENTS: usize = 20_000;
 const LOGINS: usize = 6_400;
 
-/// Inserts a session as the program does.
+/// Inserts a session like the program does.
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at,
                           client_secret, flow)
     VALUES ($1, 'bench', 'sandbox', 'dom_06g3m8d2vw', $2, $3, 1700000000000, 1700000300000, $1, 'cross_device')";
 
 fn main() -> Result<()> {
-    // The baseline runs in a separate process, too.
+    // The baseline server runs in a separate process, too.
     match std::env::args().skip(1).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["plain", url] => InsertBaseline::serve(url),
         _ => serve_or_measure(measure),
@@ -56,26 +57,27 @@ async fn measure() -> Result<()> {
     let taken = async || StatusCode::NO_CONTENT;
     let sink = on_threads(1, Router::new().route("/hook", route_post(taken)))?[0];
     let database = format!("database_url={url}");
-    let ours = Program::start(&[&database])?;
-    ours.target.register("localhost", &format!("http://{sink}/hook")).await?;
+    let program = Program::start(&[&database])?;
+    program.target.register("localhost", &format!("http://{sink}/hook")).await?;
     let plain = Server::start_self(&["plain", &url])?;
-    creations(&ours, &plain, &url).await?;
-    alone(&ours.target, plain.address).await?;
+    creations(&program, &plain, &url).await?;
+    sequential(&program.target, plain.address).await?;
     drop(plain);
     let others = [Program::start(&[&database])?, Program::start(&[&database])?];
-    three_servers(&ours, &others).await?;
-    polls(&ours).await?;
-    answers(&ours).await?;
+    three_servers(&program, &others).await?;
+    polls(&program).await?;
+    answers(&program).await?;
     match std::env::var("SIGNPOST_BENCH_REDIS") {
         Ok(redis) => shared_limits(&database, &redis).await?,
         Err(_) => missing("a limit shared through Redis", "apt-get install redis-server"),
     }
-    // Events are delivered by this process and two others.
-    drop(ours);
+    // This process and two others deliver the events.
+    drop(program);
     deliveries(&start_with(&[("database_url", &url)])?, &url).await
 }
 
-/// Measures the cost of a limit that is shared through Redis, against a round trip to Redis.
+/// Measures the cost of a rate limit that is shared through Redis, compared with a round trip to
+/// Redis.
 async fn shared_limits(database: &str, redis: &str) -> Result<()> {
     let settings = [database, "rate_limit_domains=1000000/s", &format!("redis_url={redis}")];
     let (here, shared) = (Program::start(&settings[..2])?, Program::start(&settings)?);
@@ -88,54 +90,54 @@ async fn shared_limits(database: &str, redis: &str) -> Result<()> {
     }
     trips.sort_unstable();
     let request = |target: &ApiTarget| get_with("/sandbox/v1/domains/dom_none", &target.authorization);
-    let without = half(here.target.address, &request(&here.target)).await?;
-    let with = half(shared.target.address, &request(&shared.target)).await?;
+    let without = median_latency(here.target.address, &request(&here.target)).await?;
+    let with = median_latency(shared.target.address, &request(&shared.target)).await?;
     println!("rate limit in Redis, one connection, p50");
     println!("  round trip {:?}; request {without:?}, with the shared limit {with:?}", trips[SEQUENTIAL_REQUESTS / 2]);
     report("limit_redis", with.saturating_sub(without).as_secs_f64() * 1e6, None)
 }
 
-/// Returns the p50 of requests on a connection, regardless of their status.
-async fn half(address: SocketAddr, request: &[u8]) -> Result<Duration> {
+/// Returns the p50 latency of requests on a connection, regardless of their status.
+async fn median_latency(address: SocketAddr, request: &[u8]) -> Result<Duration> {
     let mut connection = TcpStream::connect(address).await?;
     connection.set_nodelay(true)?;
-    let (mut took, mut reply) = (Vec::new(), vec![0; 64 * 1024]);
+    let (mut latencies, mut reply) = (Vec::new(), vec![0; 64 * 1024]);
     for _ in 0..SEQUENTIAL_REQUESTS {
         let begun = Instant::now();
         connection.write_all(request).await?;
         ensure!(connection.read(&mut reply).await? > 0, "the server hung up");
-        took.push(begun.elapsed());
+        latencies.push(begun.elapsed());
     }
-    took.sort_unstable();
-    Ok(took[SEQUENTIAL_REQUESTS / 2])
+    latencies.sort_unstable();
+    Ok(latencies[SEQUENTIAL_REQUESTS / 2])
 }
 
-/// Measures logins that were signed in advance.
-async fn answers(ours: &Program) -> Result<()> {
+/// Measures answers of wallets that were signed in advance.
+async fn answers(program: &Program) -> Result<()> {
     let mut requests = Vec::new();
     for number in 0..LOGINS {
-        let session = ours.target.create().await?;
+        let session = program.target.create().await?;
         let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
         let mut secret = [1; 32];
         secret[..8].copy_from_slice(&(number as u64 + 1).to_be_bytes());
         let answer = Wallet::from_bytes(secret)?.answer(qr.challenge(), qr.challenge().issued_at, None);
         let path = format!("/sandbox/v1/sessions/{}/authenticate", session["id"].as_str().context("id")?);
-        requests.push(post(&path, &ours.target.authorization, &serde_json::to_string(&answer)?));
+        requests.push(post(&path, &program.target.authorization, &serde_json::to_string(&answer)?));
     }
-    let measured = Measured::of(&[burst(&ours.server, requests, 64).await?])?;
+    let measured = Measured::of(&[burst(&program.server, requests, 64).await?])?;
     println!("answering a login on PostgreSQL, signed before, 64 connections");
     print_measured("authenticate, durable before the response", measured, measured);
     report("postgres_answers", measured.rate, None)
 }
 
-async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
-    let request = ours.target.creation();
-    // The upper bound for any store: the requests with almost free writes.
+async fn creations(program: &Program, plain: &Server, url: &str) -> Result<()> {
+    let request = program.target.creation();
+    // The upper bound for any storage: requests whose writes cost almost nothing.
     let memory = Program::start(&[])?;
     memory.target.register("localhost", "http://localhost:9/hook").await?;
     let variants = [
         Variant { name: "one INSERT per request, bare handler", server: plain, request: request.clone() },
-        Variant { name: "POST /sessions", server: &ours.server, request },
+        Variant { name: "POST /sessions", server: &program.server, request },
         Variant {
             name: "POST /sessions, database in memory",
             server: &memory.server,
@@ -150,12 +152,12 @@ async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
     report("postgres_creation_limit", measured[1].rate / limit, None)
 }
 
-async fn alone(ours: &ApiTarget, plain: SocketAddr) -> Result<()> {
-    let request = ours.creation();
-    let [plain, ours] = [half(plain, &request).await?, half(ours.address, &request).await?];
+async fn sequential(program: &ApiTarget, plain: SocketAddr) -> Result<()> {
+    let request = program.creation();
+    let [plain, creation] = [median_latency(plain, &request).await?, median_latency(program.address, &request).await?];
     println!("one connection, p50");
-    println!("  one INSERT per request {plain:?}, POST /sessions {ours:?}");
-    report("postgres_alone", (ours.as_secs_f64() - plain.as_secs_f64()) * 1e3, None)
+    println!("  one INSERT per request {plain:?}, POST /sessions {creation:?}");
+    report("postgres_alone", (creation.as_secs_f64() - plain.as_secs_f64()) * 1e3, None)
 }
 
 async fn three_servers(first: &Program, others: &[Program; 2]) -> Result<()> {
@@ -163,29 +165,30 @@ async fn three_servers(first: &Program, others: &[Program; 2]) -> Result<()> {
     let server = |name, server| Variant { name, server, request: request.clone() };
     let alone = [server("one server", &first.server)];
     let three = [&first.server, &others[0].server, &others[1].server].map(|it| server("three servers", it));
-    let (alone, three) = (load(&alone, CONNECTIONS).await?[0], at_once(&three, CONNECTIONS / 3).await?);
+    let (alone, three) = (load(&alone, CONNECTIONS).await?[0], measure_concurrently(&three, CONNECTIONS / 3).await?);
     println!("three servers on one database, {CONNECTIONS} connections in all");
     print_measured("one server", alone, alone);
     print_measured("three servers", three, alone);
-    report("postgres_three", three.rate / alone.rate, Some([three.spent, alone.spent]))
+    report("postgres_three", three.rate / alone.rate, Some([three.cpu_time, alone.cpu_time]))
 }
 
-async fn polls(ours: &Program) -> Result<()> {
-    let session = ours.target.create().await?;
+async fn polls(program: &Program) -> Result<()> {
+    let session = program.target.create().await?;
     let path = format!("/sandbox/v1/sessions/{}", session["id"].as_str().context("an id")?);
-    let request = get_with(&path, &ours.target.authorization);
-    let bare = Server::bare("application/json", &ask(ours.target.address, &request).await?)?;
+    let request = get_with(&path, &program.target.authorization);
+    let bare = Server::bare("application/json", &send_request(program.target.address, &request).await?)?;
     let variants = [
         Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
-        Variant { name: "GET /sessions/{id}", server: &ours.server, request },
+        Variant { name: "GET /sessions/{id}", server: &program.server, request },
     ];
     println!("polling a session on PostgreSQL, 32 connections");
     compare("postgres_polls", &variants, 32).await?;
     Ok(())
 }
 
-/// Measures pending events to a local endpoint: claimed, signed, sent, answered, and their result stored.
-async fn deliveries(ours: &Running, url: &str) -> Result<()> {
+/// Measures deliveries of pending events to a local endpoint, from claiming an event to storing the
+/// result.
+async fn deliveries(program: &RunningServer, url: &str) -> Result<()> {
     let arrived = Arc::new(AtomicU64::new(0));
     let hook = async move |State(arrived): State<Arc<AtomicU64>>| {
         arrived.fetch_add(1, Ordering::Relaxed);
@@ -193,17 +196,17 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     };
     let router = Router::new().route("/hook", route_post(hook)).with_state(Arc::clone(&arrived));
     let endpoints = on_threads(32, router)?;
-    // Events of the logins are still being delivered.
-    drained(ours).await?;
+    // The events of the logins are still being delivered.
+    wait_until_drained(program).await?;
     println!("events from the outbox on PostgreSQL to 32 endpoints, with stored results");
     let mut rates = Vec::new();
     for _ in 0..3 {
-        let begun = queue(ours, &endpoints).await?;
-        drained(ours).await?;
+        let begun = queue(program, &endpoints).await?;
+        wait_until_drained(program).await?;
         rates.push(f64::from(u32::try_from(EVENTS)?) / begun.elapsed().as_secs_f64());
     }
     println!("  {rates:.0?} /s, {} more than once", arrived.load(Ordering::Relaxed) - 3 * EVENTS as u64);
-    let limit = bare::deliveries(url, EVENTS, ours.app.clock.now()).await?;
+    let limit = bare::deliveries(url, EVENTS, program.app.clock.now()).await?;
     println!("  {limit:.0} /s claimed and completed by a client with arrays of 256, without delivery");
     let rate = median(rates);
     report("postgres_outbox", rate, None)?;
@@ -211,22 +214,22 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
 }
 
 /// Waits until no event is pending.
-async fn drained(ours: &Running) -> Result<()> {
+async fn wait_until_drained(program: &RunningServer) -> Result<()> {
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !events::deliveries::list_all(&ours.app.store, Some("pending"), 1).await?.is_empty() {
+    while !events::deliveries::list_all(&program.app.store, Some("pending"), 1).await?.is_empty() {
         ensure!(Instant::now() < deadline, "events are left after a minute");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     Ok(())
 }
 
-/// Inserts the events into the outbox, due now, with a single statement.
-async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
+/// Inserts events that are due now into the outbox, with a single statement.
+async fn queue(program: &RunningServer, endpoints: &[SocketAddr]) -> Result<Instant> {
     const INSERT: &str = "
         INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
                                 next_attempt_at)
         SELECT $1, 'bench', 'sandbox', id, $2, $3, $4, 'pending', 0, $5, $5 FROM domains WHERE account = 'bench'";
-    let now = ours.app.clock.now();
+    let now = program.app.clock.now();
     let mut statements = Vec::new();
     for number in 0..EVENTS {
         let id = signpost_login::ids::EventId::new(now, signpost_store::random());
@@ -239,13 +242,13 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
         ));
     }
     let begun = Instant::now();
-    ours.app.store.write(statements).await?;
+    program.app.store.write(statements).await?;
     println!("  ({EVENTS} events queued in {:?})", begun.elapsed());
-    ours.app.login.outbox.notify_one();
+    program.app.login.outbox.notify_one();
     Ok(Instant::now())
 }
 
-/// A baseline that stores each request with its own INSERT.
+/// A baseline server that runs a separate INSERT for each request.
 struct InsertBaseline {
     pool: Vec<Mutex<(Client, Statement)>>,
     next: AtomicU64,
@@ -278,13 +281,13 @@ impl InsertBaseline {
         let held = plain.pool[at].lock().await;
         let challenge = format!("svc:login:{domain}:1700000000:{id}");
         let id = format!("sess_{number:016x}{id}");
-        let kept = held.0.execute(&held.1, &[&id, &challenge, &"https://example.com/login"]).await;
-        kept.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+        let inserted = held.0.execute(&held.1, &[&id, &challenge, &"https://example.com/login"]).await;
+        inserted.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
         Ok(axum::Json(json!({ "id": id, "challenge": challenge, "status": "pending" })))
     }
 }
 
-/// Serves a router at this many addresses on two threads until the process ends.
+/// Serves a router on two threads, at this many addresses, until the process ends.
 fn on_threads(addresses: usize, router: Router) -> Result<Vec<SocketAddr>> {
     let (sender, started) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

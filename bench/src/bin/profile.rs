@@ -1,6 +1,6 @@
-//! The instructions per request of each hot path, counted by callgrind independently of the machine's load, so that two
-//! commits can be compared; with allocations, system calls and processor time. It prints Markdown. `profile [PATH…]`;
-//! see bench/profile.sh.
+//! Counts the instructions per request of each hot path with callgrind, which does not depend on
+//! the load of the machine, so that two commits can be compared. Also reports allocations, system
+//! calls and processor time. Prints Markdown. Usage: `profile [PATH…]`; see bench/profile.sh.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,25 +13,25 @@ use signpost_bench::callgrind::{Counts, read};
 use signpost_bench::load::burst;
 use signpost_bench::login_page::OpenPage;
 use signpost_bench::{
-    CpuTime, Program, Server, Variant, ask, get, get_with, measure as load, post, serve_or_measure_selected,
+    CpuTime, Program, Server, Variant, get, get_with, measure as load, post, send_request, serve_or_measure_selected,
 };
 
-/// Number of counted requests, after an equal number of uncounted requests.
+/// Number of measured requests, after equally many requests for warming up.
 const REQUESTS: u32 = 400;
 const CONNECTIONS: usize = 8;
-/// Number of functions that are listed per path.
+/// Number of functions listed per path.
 const FUNCTIONS: usize = 12;
 
 const PATHS: [&str; 8] = ["bare-poll", "health", "ping", "poll", "creation", "page", "call", "search"];
-const BOTH: &str = "accept: application/json, text/event-stream\r\n";
+const ACCEPT_BOTH: &str = "accept: application/json, text/event-stream\r\n";
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
 const SEARCH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_nearest_bitcoin_atm","arguments":{"location":"Austin, TX","limit":10}}}"#;
 
 fn main() -> Result<()> {
-    serve_or_measure_selected(&PATHS, async |asked| {
-        let asked = asked.iter().map(String::as_str).collect::<Vec<_>>();
-        let paths = if asked.is_empty() { &PATHS[..] } else { &asked[..] };
+    serve_or_measure_selected(&PATHS, async |names| {
+        let names = names.iter().map(String::as_str).collect::<Vec<_>>();
+        let paths = if names.is_empty() { &PATHS[..] } else { &names[..] };
         let mut profiles = Vec::new();
         for path in paths {
             eprintln!("{path} …");
@@ -42,10 +42,10 @@ fn main() -> Result<()> {
     })
 }
 
-/// The cost of a request of a path.
+/// The cost of the requests to a path.
 struct Profile {
     counted: Counts,
-    spent: CpuTime,
+    cpu_time: CpuTime,
     calls: Option<BTreeMap<String, u64>>,
 }
 
@@ -64,18 +64,18 @@ async fn profile(path: &str) -> Result<Profile> {
     drop(server);
     let (server, request) = start(path, &[], &folder.path().join("free")).await?;
     let variant = [Variant { name: "it", server: &server, request: request.clone() }];
-    let spent = load(&variant, 32).await?[0].spent;
-    Ok(Profile { counted, spent, calls: system_calls(&server, request, folder.path()).await? })
+    let cpu_time = load(&variant, 32).await?[0].cpu_time;
+    Ok(Profile { counted, cpu_time, calls: system_calls(&server, request, folder.path()).await? })
 }
 
-/// Starts the server of a path. Returns it with the request to send.
+/// Starts the server for a path. Returns it with the request to send.
 async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Vec<u8>)> {
     match path {
-        "call" => return Ok((Server::start_self_under(runner, &["stub"])?, post("/mcp", BOTH, CALL))),
+        "call" => return Ok((Server::start_self_under(runner, &["stub"])?, post("/mcp", ACCEPT_BOTH, CALL))),
         "health" | "ping" | "search" => {
             let program = Program::start_under(runner, "locator", &[])?;
             let message = if path == "ping" { PING } else { SEARCH };
-            let request = if path == "health" { get("/health") } else { post("/mcp", BOTH, message) };
+            let request = if path == "health" { get("/health") } else { post("/mcp", ACCEPT_BOTH, message) };
             return Ok((program.server, request));
         }
         _ => {}
@@ -99,9 +99,9 @@ async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Ve
         return Ok((program.server, request));
     }
     let file = folder.join("body");
-    fs::write(&file, ask(program.target.address, &request).await?)?;
-    let asked = ["bare", "application/json", file.to_str().context("a path in UTF-8")?];
-    Ok((Server::start_self_under(runner, &asked)?, request))
+    fs::write(&file, send_request(program.target.address, &request).await?)?;
+    let arguments = ["bare", "application/json", file.to_str().context("a path in UTF-8")?];
+    Ok((Server::start_self_under(runner, &arguments)?, request))
 }
 
 fn control(server: &Server, arguments: &[&str]) -> Result<()> {
@@ -111,13 +111,13 @@ fn control(server: &Server, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Counts each system call of all requests. Returns `None` if `strace` is not installed.
+/// Counts the system calls of all requests. Returns `None` if `strace` is not installed.
 async fn system_calls(server: &Server, request: Vec<u8>, folder: &Path) -> Result<Option<BTreeMap<String, u64>>> {
     let trace = folder.join("calls");
     let mut command = Command::new("strace");
     command.args(["-f", "-c", "-o"]).arg(&trace).args(["-p", &server.id().to_string()]).stderr(Stdio::null());
     let Ok(mut strace) = command.spawn() else { return Ok(None) };
-    // `strace` does not report that it is attached.
+    // `strace` does not report when it has attached to the process.
     tokio::time::sleep(Duration::from_millis(500)).await;
     burst(server, vec![request; REQUESTS as usize], CONNECTIONS).await?;
     Command::new("kill").args(["-INT", &strace.id().to_string()]).status()?;
@@ -151,8 +151,8 @@ fn print(paths: &[&str], profiles: &[Profile]) {
     row("**system calls**", &|it| {
         it.calls.as_ref().map_or("no strace".to_owned(), |calls| tenths(calls.values().sum()))
     });
-    row("**µs of the processor**", &|it| format!("{:.1}", it.spent.all()));
-    row("of them the kernel's", &|it| format!("{:.1}", it.spent.system));
+    row("**µs of the processor**", &|it| format!("{:.1}", it.cpu_time.all()));
+    row("of them the kernel's", &|it| format!("{:.1}", it.cpu_time.system));
     for (path, profile) in paths.iter().zip(profiles) {
         println!("\n{path}, most instructions:");
         let mut functions: Vec<_> = profile.counted.functions.iter().collect();

@@ -1,6 +1,6 @@
-//! The effect of a flood of reports on searches: p99 of searches with 1,000 reports per second from as many addresses,
-//! against p99 without them. The server accepts 600 reports per minute and rejects the rest; the rejections must not
-//! affect searches either.
+//! Measures the effect of a flood of reports on searches: p99 of searches with 1,000 reports per
+//! second, each from a different address, compared with p99 without reports. The server accepts 600
+//! reports per minute. Rejecting all further reports must not affect searches either.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const SEARCHES: u64 = 400;
 const REPORTS: u64 = 1_000;
 const CONNECTIONS: u64 = 32;
 /// Number of sample ATMs that are reported.
-const MACHINES: u64 = 100;
+const ATMS: u64 = 100;
 
 fn main() -> Result<()> {
     serve_or_measure(measure)
@@ -27,18 +27,19 @@ fn main() -> Result<()> {
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let data_dir = format!("data_dir={}", folder.path().display());
-    let ours =
+    let program =
         Program::start(&[&data_dir, "services=atm,auth", "trusted_proxies=127.0.0.1", "rate_limit_reports=5/h"])?;
-    let address = ours.target.address;
+    let address = program.target.address;
     let arguments = r#"{"location":"Austin, TX","limit":10}"#;
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}}}"#
     );
     let search = move |_: u64| post("/mcp", "", &call);
-    // A warm-up: first reads take longer.
-    at(address, SEARCHES, search.clone()).await?;
-    let (alone, refused_alone) = at(address, SEARCHES, search.clone()).await?;
-    let (under, reports) = tokio::join!(at(address, SEARCHES, search), at(address, REPORTS, report_from));
+    // Warms up, because first reads take longer.
+    measure_at_rate(address, SEARCHES, search.clone()).await?;
+    let (alone, refused_alone) = measure_at_rate(address, SEARCHES, search.clone()).await?;
+    let (under, reports) =
+        tokio::join!(measure_at_rate(address, SEARCHES, search), measure_at_rate(address, REPORTS, report_from));
     let ((under, refused_under), (reports, refused)) = (under?, reports?);
     ensure!(refused_alone + refused_under == 0, "searches were refused");
     println!(
@@ -48,16 +49,17 @@ async fn measure() -> Result<()> {
     report("reports_search", under.as_secs_f64() / alone.as_secs_f64(), None)
 }
 
-/// Creates a report from a distinct address.
+/// Creates a report from a unique address.
 fn report_from(number: u64) -> Vec<u8> {
     let [.., a, b, c] = number.to_be_bytes();
     let header = format!("x-forwarded-for: 10.{a}.{b}.{c}\r\n");
-    let atm = number % MACHINES + 1;
+    let atm = number % ATMS + 1;
     post(&format!("/v1/atms/{atm}/reports"), &header, r#"{"seen":"gone","how":"saw"}"#)
 }
 
-/// Sends `rate` requests per second, each when it is due. Returns p99 and the number of rejected requests.
-async fn at(
+/// Sends `rate` requests per second at fixed times. Returns p99 and the number of rejected
+/// requests.
+async fn measure_at_rate(
     address: SocketAddr,
     rate: u64,
     request: impl Fn(u64) -> Vec<u8> + Clone + Send + 'static,
@@ -68,22 +70,22 @@ async fn at(
         clients.spawn(async move {
             let mut connection = TcpStream::connect(address).await?;
             connection.set_nodelay(true)?;
-            let (mut took, mut refused, mut reply) = (Vec::new(), 0, Vec::new());
+            let (mut latencies, mut refused, mut reply) = (Vec::new(), 0, Vec::new());
             for number in (first..rate * SECONDS).step_by(usize::try_from(CONNECTIONS)?) {
                 let due = begun + Duration::from_micros(number * 1_000_000 / rate);
                 sleep_until(due).await;
                 connection.write_all(&request(number)).await?;
                 read_any_reply(&mut connection, &mut reply).await?;
-                took.push(due.elapsed());
+                latencies.push(due.elapsed());
                 refused += usize::from(!reply.starts_with(b"HTTP/1.1 2"));
             }
-            anyhow::Ok((took, refused))
+            anyhow::Ok((latencies, refused))
         });
     }
     let clients = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the load")?;
     let refused = clients.iter().map(|(_, refused)| refused).sum();
-    let mut took: Vec<_> = clients.into_iter().flat_map(|(took, _)| took).collect();
-    ensure!(!took.is_empty(), "nothing was sent");
-    took.sort_unstable();
-    Ok((took[took.len() * 99 / 100], refused))
+    let mut latencies: Vec<_> = clients.into_iter().flat_map(|(latencies, _)| latencies).collect();
+    ensure!(!latencies.is_empty(), "nothing was sent");
+    latencies.sort_unstable();
+    Ok((latencies[latencies.len() * 99 / 100], refused))
 }

@@ -1,5 +1,6 @@
-//! The latency of writes at a rate that was not measured: predicted by the model in `queue.rs` from the latency of a
-//! single request and the maximum rate, and compared with a measured point: the writes of 1,000 logins per second.
+//! Predicts the latency of writes at unmeasured rates with the model in `queue.rs`, from the
+//! latency of a single request and the maximum rate, and compares the prediction with a measurement
+//! of the writes of 1,000 logins per second.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +13,13 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, sleep_until};
 
-/// Number of writes per login: its creation and its answer.
+/// Number of writes per login: the creation of the session and the answer.
 const WRITES: f64 = 2.0;
 const LOGINS: f64 = 1_000.0;
 const SECONDS: f64 = 5.0;
 const SEQUENTIAL_WRITES: usize = 600;
 const CONNECTIONS: usize = 64;
-/// Maximum writes of the server per transaction.
+/// Maximum number of writes that the server commits together.
 const BATCH: usize = 256;
 
 fn main() -> Result<()> {
@@ -27,12 +28,12 @@ fn main() -> Result<()> {
 
 async fn measure() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let ours = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
-    ours.target.register("localhost", "http://127.0.0.1:1/").await?;
-    let request = ours.target.creation();
-    let alone = alone(&ours, &request).await?;
+    let program = Program::start(&[&format!("data_dir={}", folder.path().display())])?;
+    program.target.register("localhost", "http://127.0.0.1:1/").await?;
+    let request = program.target.creation();
+    let alone = sequential(&program, &request).await?;
     let max_rate =
-        load(&[Variant { name: "creations", server: &ours.server, request: request.clone() }], 128).await?[0].rate;
+        load(&[Variant { name: "creations", server: &program.server, request: request.clone() }], 128).await?[0].rate;
     let writer = Writer::of(alone, max_rate);
     println!("durable writes: {alone:?} for a single write, at most {max_rate:.0} /s");
     println!("  predicted  logins/s           p50               p99");
@@ -42,38 +43,39 @@ async fn measure() -> Result<()> {
     }
     let arrivals = arrivals(LOGINS * WRITES, SECONDS);
     let predicted = writer.latency(&arrivals, BATCH);
-    let measured = at(&ours, &request, &arrivals).await?;
+    let measured = measure_at(&program, &request, &arrivals).await?;
     println!("  measured {LOGINS:>10} {:>10.2} ms {:>14.2} ms", measured.p50 * 1e3, measured.p99 * 1e3);
     report("scale_half", measured.p50 / predicted.p50, None)?;
     report("scale_most", measured.p99 / predicted.p99, None)
 }
 
-/// Returns the p50 of requests on a single connection.
-async fn alone(ours: &Program, request: &[u8]) -> Result<Duration> {
-    let mut connection = TcpStream::connect(ours.target.address).await?;
+/// Returns the p50 latency of sequential requests on a single connection.
+async fn sequential(program: &Program, request: &[u8]) -> Result<Duration> {
+    let mut connection = TcpStream::connect(program.target.address).await?;
     connection.set_nodelay(true)?;
-    let (mut took, mut reply) = (Vec::new(), Vec::new());
+    let (mut latencies, mut reply) = (Vec::new(), Vec::new());
     for _ in 0..SEQUENTIAL_WRITES {
         let begun = Instant::now();
         connection.write_all(request).await?;
         read_reply(&mut connection, &mut reply).await?;
-        took.push(begun.elapsed());
+        latencies.push(begun.elapsed());
     }
-    took.sort_unstable();
-    Ok(took[SEQUENTIAL_WRITES / 2])
+    latencies.sort_unstable();
+    Ok(latencies[SEQUENTIAL_WRITES / 2])
 }
 
-/// Returns the latencies of requests that are sent at these times, even if earlier requests have not completed. The
-/// wait for a free connection counts.
-async fn at(ours: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency> {
-    let (address, begun, mut clients) = (ours.target.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
+/// Returns the latencies of requests that are sent at these times, even if earlier requests are
+/// still in flight. The wait for a free connection is included.
+async fn measure_at(program: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency> {
+    let (address, begun, mut clients) =
+        (program.target.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
     for first in 0..CONNECTIONS {
         let own: Vec<f64> = arrivals.iter().skip(first).step_by(CONNECTIONS).copied().collect();
         let request = request.to_vec();
         clients.spawn(async move {
             let mut connection = TcpStream::connect(address).await?;
             connection.set_nodelay(true)?;
-            let (mut took, mut reply) = (Vec::with_capacity(own.len()), Vec::new());
+            let (mut latencies, mut reply) = (Vec::with_capacity(own.len()), Vec::new());
             for arrival in own {
                 let due = begun + Duration::from_secs_f64(arrival);
                 let is_late = due < Tick::now();
@@ -81,11 +83,11 @@ async fn at(ours: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency>
                 let sent = if is_late { due } else { Tick::now() };
                 connection.write_all(&request).await?;
                 read_reply(&mut connection, &mut reply).await?;
-                took.push(sent.elapsed().as_secs_f64());
+                latencies.push(sent.elapsed().as_secs_f64());
             }
-            anyhow::Ok(took)
+            anyhow::Ok(latencies)
         });
     }
-    let took = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the measured point")?;
-    Ok(Latency::of(took.concat()))
+    let latencies = clients.join_all().await.into_iter().collect::<Result<Vec<_>>>().context("the measured point")?;
+    Ok(Latency::of(latencies.concat()))
 }

@@ -1,4 +1,5 @@
-//! `POST /sessions`, each stored on disk before its response, against a server with its database in memory.
+//! Measures `POST /sessions`, which is on disk before the response, compared with a server whose
+//! database is in memory.
 
 use anyhow::Result;
 use signpost_bench::{Program, Variant, compare, serve_or_measure};

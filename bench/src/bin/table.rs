@@ -1,5 +1,5 @@
-//! Prints the table at the end of a run from the output of its measurements: `table FILE`. Exits with an error if any
-//! of them failed.
+//! Prints the summary table of a run from the output of its measurements: `table FILE`. Fails if
+//! any measurement failed.
 
 use anyhow::{Context, Result, ensure};
 use signpost_bench::goals::{failed, table};

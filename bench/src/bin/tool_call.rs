@@ -1,5 +1,6 @@
-//! A tool call against a bare axum handler with an equal body, and against the official SDKs: the protocol layer with
-//! an empty tool, and the real search over 40,000 ATMs; and the minimum cost of a request to the program.
+//! Measures MCP tool calls compared with a bare axum handler that returns an equal body and with
+//! the official SDKs: the protocol layer with an empty tool, and the real search over 40,000 ATMs.
+//! Also measures the minimum cost of a request.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,26 +8,26 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use signpost_bench::goals::missing;
 use signpost_bench::load::{check, median, print_all};
-use signpost_bench::serve::{MACHINES, found};
+use signpost_bench::serve::{ATMS, found};
 use signpost_bench::{
-    Program, Server, Variant, ask, compare, get, measure as load, post, read_reply, report, serve_or_measure,
+    Program, Server, Variant, compare, get, measure as load, post, read_reply, report, send_request, serve_or_measure,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// Number of responses over SSE that are timed.
+/// Number of responses as server-sent events that are timed.
 const EVENTS: usize = 2_000;
 
-const JSON: &str = "application/json";
-const BOTH: &str = "accept: application/json, text/event-stream\r\n";
-const STUB: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
+const JSON_MEDIA_TYPE: &str = "application/json";
+const ACCEPT_BOTH: &str = "accept: application/json, text/event-stream\r\n";
+const CALL_STUB: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
 const STATELESS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
 const STATELESS_HEADERS: &str = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: find\r\n";
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const BY_NAME: &str = r#"{"location":"Austin, TX","limit":10}"#;
-const ONE: &str = r#"{"lat":30.267,"lon":-97.743,"limit":1}"#;
-const TEN: &str = r#"{"lat":30.267,"lon":-97.743,"limit":10}"#;
+const ONE_ATM: &str = r#"{"lat":30.267,"lon":-97.743,"limit":1}"#;
+const TEN_ATMS: &str = r#"{"lat":30.267,"lon":-97.743,"limit":10}"#;
 
 fn main() -> Result<()> {
     serve_or_measure(measure)
@@ -37,25 +38,25 @@ async fn measure() -> Result<()> {
     let program = Program::with_atms(&[])?;
     println!("memory when idle, a server with one tool");
     report("memory_stub", stub.resident_megabytes()?, None)?;
-    stubbed(&stub).await?;
+    protocol_layer(&stub).await?;
     minimal_requests(&program.server).await?;
-    searched(&program.server).await?;
+    real_searches(&program.server).await?;
     println!("reply over SSE, one connection");
-    events("signpost-mcp, a stub", &stub, STUB).await?;
+    events("signpost-mcp, a stub", &stub, CALL_STUB).await?;
     let slow = events("the program, search", &program.server, &search(BY_NAME)).await?;
     report("sse", slow, None)
 }
 
-/// Measures the protocol layer only.
-async fn stubbed(stub: &Server) -> Result<()> {
-    let request = post("/mcp", BOTH, STUB);
+/// Measures only the protocol layer, with an empty tool.
+async fn protocol_layer(stub: &Server) -> Result<()> {
+    let request = post("/mcp", ACCEPT_BOTH, CALL_STUB);
     let bare = bare_of(stub, &request).await?;
     let rmcp = baseline("rmcp", Command::new("target/baselines/release/rmcp-baseline").arg(found().json()));
     let mut typescript = Command::new("node");
     typescript.arg("bench/baselines/typescript/server.mjs").arg(found().json());
     let typescript = baseline("the TypeScript SDK", &mut typescript);
     let same = |name, server| Variant { name, server, request: request.clone() };
-    let stateless = post("/mcp", &format!("{BOTH}{STATELESS_HEADERS}"), STATELESS);
+    let stateless = post("/mcp", &format!("{ACCEPT_BOTH}{STATELESS_HEADERS}"), STATELESS);
     let mut variants = vec![
         same("bare handler, the stub's bytes", &bare),
         same("signpost-mcp, a stub", stub),
@@ -65,18 +66,19 @@ async fn stubbed(stub: &Server) -> Result<()> {
     variants.extend(typescript.as_ref().map(|node| same("TypeScript SDK 1.32, stateless", node)));
     println!("tool call with a stub, {CONNECTIONS} connections, limits off");
     let measured = compare("stub", &variants, CONNECTIONS).await?;
-    let [bare, ours, stateless] = [0, 1, 2].map(|at| measured[at]);
-    report("stub_2026", stateless.rate / bare.rate, Some([stateless.spent, bare.spent]))?;
+    let [bare, signpost, stateless] = [0, 1, 2].map(|at| measured[at]);
+    report("stub_2026", stateless.rate / bare.rate, Some([stateless.cpu_time, bare.cpu_time]))?;
     let others = [("stub_rmcp", &rmcp), ("stub_typescript", &typescript)].into_iter().filter(|(_, it)| it.is_some());
-    for ((key, _), theirs) in others.zip(&measured[3..]) {
-        report(key, ours.rate / theirs.rate, Some([ours.spent, theirs.spent]))?;
+    for ((key, _), sdk) in others.zip(&measured[3..]) {
+        report(key, signpost.rate / sdk.rate, Some([signpost.cpu_time, sdk.cpu_time]))?;
     }
     check("stub_generators", &variants, CONNECTIONS, &measured).await
 }
 
-/// Measures requests with next to no work for the program.
+/// Measures requests that need almost no work in the program.
 async fn minimal_requests(program: &Server) -> Result<()> {
-    for (key, name, request) in [("health", "GET /health", get("/health")), ("ping", "ping", post("/mcp", BOTH, PING))]
+    for (key, name, request) in
+        [("health", "GET /health", get("/health")), ("ping", "ping", post("/mcp", ACCEPT_BOTH, PING))]
     {
         let bare = bare_of(program, &request).await?;
         let variants = [
@@ -86,21 +88,21 @@ async fn minimal_requests(program: &Server) -> Result<()> {
         println!("{name}, {CONNECTIONS} connections");
         let measured = load(&variants, CONNECTIONS).await?;
         print_all(&variants, &measured);
-        let [bare, ours] = [0, 1].map(|at| measured[at].spent);
-        report(key, ours.all() / bare.all(), Some([ours, bare]))?;
+        let [bare, signpost] = [0, 1].map(|at| measured[at].cpu_time);
+        report(key, signpost.all() / bare.all(), Some([signpost, bare]))?;
     }
     Ok(())
 }
 
-async fn searched(program: &Server) -> Result<()> {
+async fn real_searches(program: &Server) -> Result<()> {
     let limited = Program::with_atms(&["rate_limit_mcp=1000000/s"])?;
-    println!("search of {MACHINES} machines, {CONNECTIONS} connections");
+    println!("search of {ATMS} machines, {CONNECTIONS} connections");
     for (key, name, arguments) in [
         ("search", "the program, by name", BY_NAME),
-        ("search_one", "by coordinates, one", ONE),
-        ("search_ten", "by coordinates, ten", TEN),
+        ("search_one", "by coordinates, one", ONE_ATM),
+        ("search_ten", "by coordinates, ten", TEN_ATMS),
     ] {
-        let request = post("/mcp", BOTH, &search(arguments));
+        let request = post("/mcp", ACCEPT_BOTH, &search(arguments));
         let bare = bare_of(program, &request).await?;
         let mut variants = vec![
             Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
@@ -111,7 +113,7 @@ async fn searched(program: &Server) -> Result<()> {
         }
         let measured = compare(key, &variants, CONNECTIONS).await?;
         if let [_, free, limited] = measured[..] {
-            report("search_limited", limited.rate / free.rate, Some([limited.spent, free.spent]))?;
+            report("search_limited", limited.rate / free.rate, Some([limited.cpu_time, free.cpu_time]))?;
             check("search_generators", &variants, CONNECTIONS, &measured).await?;
         }
     }
@@ -123,7 +125,7 @@ fn search(arguments: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#)
 }
 
-/// Returns p99 of the time from the POST to its event, in milliseconds.
+/// Returns the p99 time from a POST to its event, in milliseconds.
 async fn events(name: &str, server: &Server, body: &str) -> Result<f64> {
     let mut stream = TcpStream::connect(server.address).await?;
     stream.write_all(b"GET /sse HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
@@ -159,15 +161,16 @@ async fn listen(stream: &mut TcpStream) -> Result<String> {
     Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// Starts a bare handler with the response of this server, unless it is an error.
+/// Starts a bare handler with the response of this server. Fails if the response is an error.
 async fn bare_of(server: &Server, request: &[u8]) -> Result<Server> {
-    let body = ask(server.address, request).await?;
+    let body = send_request(server.address, request).await?;
     let text = String::from_utf8_lossy(&body);
     ensure!(!text.contains(r#""error":"#) && !text.contains(r#""isError":true"#), "{text}");
-    Server::bare(JSON, &body)
+    Server::bare(JSON_MEDIA_TYPE, &body)
 }
 
-/// Returns a server for comparison, or `None` if it cannot start; the other measurements continue.
+/// Returns a baseline server, or `None` if it cannot start, so that the other measurements
+/// continue.
 fn baseline(name: &str, command: &mut Command) -> Option<Server> {
     Server::start(command).inspect_err(|error| missing(name, &format!("{error:#}"))).ok()
 }

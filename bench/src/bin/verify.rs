@@ -1,4 +1,4 @@
-//! `POST /verify` over HTTP against raw libsecp256k1 on an equal number of cores.
+//! Measures `POST /verify` compared with libsecp256k1 on an equal number of cores.
 
 use std::thread;
 use std::time::Instant;
@@ -17,10 +17,10 @@ const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAA
 const CONNECTIONS: usize = 32;
 
 fn main() -> Result<()> {
-    serve_or_measure(compared)
+    serve_or_measure(measure)
 }
 
-async fn compared() -> Result<()> {
+async fn measure() -> Result<()> {
     let wallet = Wallet::from_bytes([7; 32])?;
     let (key, signature) = (wallet.public_key().canonical(), wallet.sign(TEXT));
     in_process(&key, &signature).await?;
@@ -37,18 +37,18 @@ async fn compared() -> Result<()> {
     println!("verify: raw libsecp256k1 on all cores, which the load shares");
     print("raw libsecp256k1, all cores", raw, raw);
     print(variant.name, served.rate, raw);
-    println!("  {}", served.spent);
+    println!("  {}", served.cpu_time);
     report("verify", served.rate / raw, None)
 }
 
-/// Measures the handler without a socket against the library, both on a single core.
+/// Measures the handler without a socket compared with the library, both on a single core.
 async fn in_process(key: &str, signature: &str) -> Result<()> {
     let running = server::start_with(&[])?;
     let router = signpost::server::routes::front(&running.app).router;
     let body = format!(r#"{{"public_key":"{key}","signature":"{signature}","message":"{TEXT}"}}"#);
     let bearer = running.target.authorization.trim().split_once(": ").map(|(_, bearer)| bearer.to_owned());
     let bearer = bearer.context("an authorization line")?;
-    let (mut raws, mut ours) = (Vec::new(), Vec::new());
+    let (mut raws, mut handler) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         raws.push(raw(key, signature)?);
         let (begun, mut count) = (Instant::now(), 0);
@@ -60,16 +60,16 @@ async fn in_process(key: &str, signature: &str) -> Result<()> {
             ensure!(response.status() == 200, "{}", response.status());
             count += 1;
         }
-        ours.push(count);
+        handler.push(count);
     }
-    let (raws, ours) = (per_second(raws), per_second(ours));
+    let (raws, handler) = (per_second(raws), per_second(handler));
     println!("verify in process: ratio to raw libsecp256k1 on one core");
     print("raw libsecp256k1, one core", raws, raws);
-    print("the handler, no sockets", ours, raws);
-    report("verify_process", ours / raws, None)
+    print("the handler, no sockets", handler, raws);
+    report("verify_process", handler / raws, None)
 }
 
-/// Verifies on all cores for a round.
+/// Verifies signatures on all cores for a round. Returns their number.
 fn raw_round(key: &str, signature: &str) -> Result<u32> {
     let cores = thread::available_parallelism()?.get();
     thread::scope(|scope| {
@@ -78,7 +78,8 @@ fn raw_round(key: &str, signature: &str) -> Result<u32> {
     })
 }
 
-/// Parses the key and the signature, hashes and verifies: the minimum work of a request.
+/// Parses the key and the signature, hashes the message and verifies: the minimum work of a
+/// request.
 fn raw(key: &str, signature: &str) -> Result<u32> {
     let (begun, mut count) = (Instant::now(), 0);
     while begun.elapsed() < ROUND {

@@ -1,4 +1,4 @@
-//! `wrk` with a single thread.
+//! Generates load with `wrk` on a single thread.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -9,12 +9,12 @@ use tokio::task::spawn_blocking;
 
 use super::ROUND;
 
-/// Checks that `wrk` is installed.
+/// Returns `true` if `wrk` is installed.
 pub(super) fn is_installed() -> bool {
     Command::new("wrk").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Returns the number of responses and the elapsed seconds.
+/// Generates load for a round. Returns the number of responses and the elapsed seconds.
 pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
     let (path, script) = script(std::str::from_utf8(request)?)?;
     let mut file = tempfile::NamedTempFile::new()?;
@@ -33,7 +33,8 @@ pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usiz
     Ok((requests, micros / 1e6))
 }
 
-/// Returns the path, and a script with the other parts of the request, which `wrk` composes once.
+/// Returns the path of a request, and a script from which `wrk` composes the rest of the request
+/// once.
 fn script(request: &str) -> Result<(&str, String)> {
     let (head, body) = request.split_once("\r\n\r\n").context("a head")?;
     let (line, headers) = head.split_once("\r\n").context("headers")?;
@@ -41,7 +42,8 @@ fn script(request: &str) -> Result<(&str, String)> {
     let quoted = |text: &str| format!("[==[{text}]==]");
     let mut script = vec![format!("wrk.method='{method}'")];
     for (name, value) in headers.split("\r\n").filter_map(|line| line.split_once(": ")) {
-        // `wrk` adds its own length, and a host unless a header has exactly this name.
+        // `wrk` adds a length header, and a host header unless the script sets a header with
+        // exactly this name.
         let name = if name == "host" { "Host" } else { name };
         if name != "content-length" {
             script.push(format!("wrk.headers['{name}']={}", quoted(value)));

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use signpost_locator::{AtmId, fold};
 use signpost_platform::accounts::{Account, Environment, KeyId};
-use signpost_platform::limits::{Caller, Exceeded, Limit, Rate, network_of};
+use signpost_platform::limits::{Caller, Exceeded, Limit, Rate, customer_network};
 use signpost_platform::web::problem::{Problem, error_body};
 use signpost_store::random;
 
@@ -117,7 +117,7 @@ async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     let limits = &service.limits;
     limits.check(Limit::Reports, caller, elapsed).await.map_err(Problem::RateLimited)?;
     if let Some(address) = address_of(caller) {
-        let network = Caller::Network(network_of(address).into());
+        let network = Caller::Network(customer_network(address).into());
         let counted = limits.check_rate(Limit::Reports, &network, MAX_PER_NETWORK, elapsed).await;
         counted.map_err(|exceeded| Problem::RateLimited(Exceeded { name: "reports_of_network", ..exceeded }))?;
     }

@@ -1,6 +1,7 @@
-//! Verifies authenticators' answers: one JSON object for each line of standard input,
-//! `{"origin", "challenge", "response"}` and, for a login, `"public_key"`; the challenge and the key are hex. Prints
-//! `{"refusal"}`, null if it is accepted, or `{"public_key"}` of an accepted registration.
+//! Verifies responses of authenticators, for comparison with another implementation. Each line of
+//! standard input is a JSON object `{"origin", "challenge", "response"}`, with `"public_key"` for a
+//! login; challenge and key are in hex. Prints a line for each: `{"refusal"}`, which is null for an
+//! accepted login, or `{"public_key"}` of an accepted registration.
 //!
 //! The tests compare its output with another implementation.
 
@@ -14,14 +15,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let case: Value = serde_json::from_str(&line?)?;
-        let verdict = judge(&case)?;
+        let verdict = verify_case(&case)?;
         writeln!(out, "{}", verdict.unwrap_or_else(|refusal| json!({"refusal": refusal.as_str()})))?;
     }
     Ok(())
 }
 
-/// Returns the verdict about an answer.
-fn judge(case: &Value) -> Result<Result<Value, PasskeyRefusal>, Box<dyn std::error::Error>> {
+/// Verifies a response. Returns the JSON to print, or the reason for a rejection.
+fn verify_case(case: &Value) -> Result<Result<Value, PasskeyRefusal>, Box<dyn std::error::Error>> {
     let text = |name: &str| case[name].as_str().ok_or(format!("{name} is missing"));
     let rp = RelyingParty::of(text("origin")?).ok_or("no origin that has passkeys")?;
     let challenge = HEXLOWER.decode(text("challenge")?.as_bytes())?;

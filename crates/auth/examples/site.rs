@@ -1,4 +1,4 @@
-//! A site with logins on Signpost's page:
+//! A website whose users log in on the login page of the service:
 //! `API=http://localhost:8080/sandbox/v1 KEY=svc_test_… cargo run --example site`.
 use std::collections::HashMap;
 use std::env::VarError;

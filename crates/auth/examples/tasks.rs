@@ -1,4 +1,4 @@
-//! The tasks of sdk/README.md, compiled as one file.
+//! The code samples of sdk/README.md, compiled as a single file.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,23 +16,23 @@ use signpost_auth::{Event, WebhookSecret};
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// The logged-in users; a real site stores them in its database, with an expiry.
+/// The logged-in users. A real site would store them in its database, with an expiry.
 static PEOPLE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
-/// Starts a site session. Returns its cookie value, which is always new.
+/// Starts a session of the site. Returns its cookie value, which is always new.
 fn start_login(user: &str) -> String {
     let value = BASE64URL_NOPAD.encode(&SystemRuntime.random());
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone(), user.to_owned());
     value
 }
 
-/// Returns the user of the site's cookie.
+/// Returns the user of the site's session cookie.
 fn find_login(site: &SiteOrigin, request: &Parts) -> Option<String> {
     let value = site.cookie("login", request.headers.get("cookie")?.to_str().ok()?)?;
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).get(value).cloned()
 }
 
-/// The site with its origin: over https no other host can set its cookies.
+/// The site with its origin. Over https, no other host can set its cookies.
 struct Shop(SiteOrigin);
 
 impl LoginSite for Shop {
@@ -50,7 +50,8 @@ impl LoginSite for Shop {
     }
 }
 
-/// Returns the routes of the login; all servers of the site share `cookie_secret`, of at least 32 characters.
+/// Returns the login routes. `cookie_secret` has at least 32 characters and is equal on all servers
+/// of the site.
 fn log_people_in(signpost: Signpost, cookie_secret: String, secret: WebhookSecret) -> Result<Router, SiteError> {
     let options = LoginOptions::new("localhost", "http://localhost:9001", cookie_secret)?;
     let shop = Shop(SiteOrigin::parse("http://localhost:9001")?);

@@ -1,3 +1,6 @@
+//! The answer of a wallet to a challenge: parsing, the check of its time, and the verification of
+//! its signature.
+
 use std::fmt;
 
 use serde::de::Error;
@@ -6,25 +9,28 @@ use serde_json::{Map, Value};
 
 use crate::keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, verify};
 
-/// Largest allowed difference between a wallet's clock and ours, in seconds (specification, section 8).
+/// Maximum difference between the clocks of a wallet and of this server, in seconds (specification,
+/// section 8).
 const CLOCK_TOLERANCE_SECS: u64 = 30;
 
-/// The signed text of a challenge, as a wallet posts it.
+/// The answer of a wallet to a challenge, as the wallet posts it.
 ///
-/// Key, signature and challenge are stored as text: a handler checks the time and the challenge before the signature
-/// (specification, section 4), so malformed values must not fail when the body is parsed.
+/// Key, signature and challenge are stored as text, because a handler checks the time and the
+/// challenge before the signature (specification, section 4), so malformed values must not be
+/// rejected earlier, when the body is parsed.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// The user's public key in hex, as sent by the wallet.
+    /// The user's public key in hex, as the wallet sent it.
     pub public_key: String,
-    /// The signature in hex, DER.
+    /// The signature: DER in hex.
     pub signature: String,
     /// The signed text, in either rendering of a [`crate::Challenge`], or in the rendering of a
     /// [`crate::HostBoundChallenge`].
     pub challenge: String,
-    /// Time of signing in Unix seconds. It is not part of the signed text: the challenge prevents a replay.
+    /// The time of signing in Unix seconds. It is not part of the signed text, because the
+    /// challenge already prevents replays.
     pub timestamp: i64,
-    /// Description of the wallet's device.
+    /// The wallet's description of its device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_info: Option<DeviceInfo>,
     /// The number shown on the page, if the session requires it.
@@ -32,32 +38,33 @@ pub struct Answer {
     pub confirm_code: Option<String>,
 }
 
-/// An [`Answer`] with a checked time and a valid signature. Created only by the handlers of
-/// [`receiver`](crate::receiver).
+/// An [`Answer`] with a valid time and a valid signature. Only the handlers of
+/// [`receiver`](crate::receiver) create it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedAnswer {
     answer: Answer,
     key: PublicKey,
 }
 
-/// The wallet's description of its device, unchecked. Missing fields are left out when serialized.
+/// The wallet's description of its device, which is not verified. Missing fields are omitted when
+/// it is serialized.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
-    /// Operating system, such as `ios` or `android`; at most 32 characters.
+    /// The operating system, such as `ios` or `android`; at most 32 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// The app's version; at most 64 characters.
+    /// The version of the wallet app; at most 64 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The app's name for the device; at most 128 characters.
+    /// The name that the wallet app gives to the device; at most 128 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
 }
 
-/// Error of parsing a body as an answer.
+/// Error that a request body is not an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnswer {
-    /// Not a JSON object.
+    /// The body is not a JSON object.
     #[error("the body is not a JSON object with public_key, signature, challenge and timestamp")]
     NotAnObject,
     /// A required field is missing.
@@ -71,7 +78,7 @@ pub enum InvalidAnswer {
         /// The expected type.
         expected: &'static str,
     },
-    /// A field of the device is too long.
+    /// A field of the device information is too long.
     #[error("the field {field} has more than {max_chars} characters")]
     TooLong {
         /// The field, prefixed with the name of its object.
@@ -81,28 +88,29 @@ pub enum InvalidAnswer {
     },
 }
 
-/// Reason why the signature of an answer is not valid.
+/// Reason the signature of an answer is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
-    /// The key is malformed.
+    /// The public key is malformed.
     #[error(transparent)]
     PublicKey(#[from] MalformedPublicKey),
     /// The signature is malformed.
     #[error(transparent)]
     Signature(#[from] MalformedSignature),
-    /// Both are well-formed, but the signature is not valid for this text.
+    /// The key and the signature are well-formed, but the signature is not valid for the text.
     #[error("the signature was not made by this key over this challenge")]
     Mismatch,
 }
 
 impl Answer {
-    /// Parses the body of a wallet's request. Unknown fields are ignored; `null` in an optional field counts as
-    /// missing.
+    /// Parses the body of a wallet's request. Ignores unknown fields, and treats an optional field
+    /// that is `null` as missing.
     ///
-    /// The caller limits the length of the body (64 KiB).
+    /// The caller must limit the length of the body (64 KiB).
     ///
     /// # Errors
-    /// [`InvalidAnswer`] names the first field that is missing, of a wrong type or too long.
+    /// Returns an [`InvalidAnswer`] for the first field that is missing, has the wrong type or is
+    /// too long.
     pub fn parse(body: &[u8]) -> Result<Self, InvalidAnswer> {
         Self::from_fields(&serde_json::from_slice(body).map_err(|_| InvalidAnswer::NotAnObject)?)
     }
@@ -122,10 +130,12 @@ impl Answer {
         })
     }
 
-    /// Verifies the signature over exactly the received text and returns the key of the signer.
+    /// Verifies the signature over exactly the received text, and returns the public key of the
+    /// signer.
     ///
     /// # Errors
-    /// [`VerificationError`] distinguishes a malformed key, a malformed signature and a wrong signature.
+    /// Returns a [`VerificationError`] for a malformed key, a malformed signature or a signature
+    /// that does not match.
     pub fn verify(&self) -> Result<PublicKey, VerificationError> {
         let key = PublicKey::parse(&self.public_key)?;
         let signature = Signature::parse(&self.signature)?;
@@ -134,7 +144,7 @@ impl Answer {
 }
 
 impl VerifiedAnswer {
-    /// Verifies the signature of an answer after the check of its time.
+    /// Verifies the signature of an answer. The caller has already checked its time.
     ///
     /// # Errors
     /// Returns the errors of [`Answer::verify`].
@@ -143,20 +153,20 @@ impl VerifiedAnswer {
         Ok(Self { answer, key })
     }
 
-    /// Returns the answer as received, with the exact signed text.
+    /// Returns the answer as received, including the exact signed text.
     #[must_use]
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Returns the key of the signer.
+    /// Returns the public key of the signer.
     #[must_use]
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
 }
 
-/// Returns true if `timestamp` is at most 30 seconds away from `now`, both in Unix seconds.
+/// Returns `true` if `timestamp` and `now`, both in Unix seconds, differ by at most 30 seconds.
 ///
 /// ```
 /// assert!(signpost_auth::is_fresh(1_700_000_000, 1_700_000_030));
@@ -178,7 +188,7 @@ impl DeviceInfo {
 }
 
 impl InvalidAnswer {
-    /// Returns the invalid field, for `details.field` of an error body.
+    /// Returns the name of the invalid field, for `details.field` of an error body.
     #[must_use]
     pub fn field(&self) -> Option<&'static str> {
         match self {
@@ -188,7 +198,7 @@ impl InvalidAnswer {
     }
 }
 
-/// Follows the rules of [`Answer::parse`].
+/// Deserializes an answer by the rules of [`Answer::parse`].
 impl<'de> Deserialize<'de> for Answer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_fields(&Map::deserialize(deserializer)?).map_err(D::Error::custom)
@@ -196,7 +206,7 @@ impl<'de> Deserialize<'de> for Answer {
 }
 
 impl fmt::Debug for Answer {
-    /// Leaves out the device and the confirmation code, which must not appear in logs.
+    /// Omits the device information and the confirmation number, which must not appear in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
             .field("public_key", &self.public_key)
@@ -222,7 +232,7 @@ fn optional(fields: &Map<String, Value>, key: &str, field: &'static str) -> Resu
     }
 }
 
-/// Returns an optional text of at most `max_chars` characters.
+/// Returns the text of an optional field, which has at most `max_chars` characters.
 fn bounded(
     fields: &Map<String, Value>,
     key: &str,

@@ -1,3 +1,5 @@
+//! Login challenges, in the two renderings that the API and wallets use.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -6,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::DomainName;
 
-/// The challenge of a login: purpose, domain, time and a random number.
+/// A login challenge: a purpose, a domain, a time and a random number.
 ///
-/// It has two renderings of the same values. [`Challenge`]'s `Display` is the form used by the API,
-/// `svc:<mode>:<domain>:<unix>:<nonce>`; [`Challenge::sentence`] is displayed and signed by the wallet.
+/// It has two renderings. The `Display` implementation writes the rendering of the API,
+/// `svc:<mode>:<domain>:<unix>:<nonce>`. [`Challenge::sentence`] returns the rendering that wallets
+/// display and sign.
 ///
 /// ```
 /// use signpost_auth::{Challenge, DomainName, Mode, Nonce};
@@ -25,35 +28,37 @@ use crate::domain::DomainName;
 pub struct Challenge {
     /// The purpose of the login.
     pub mode: Mode,
-    /// The domain to log in to.
+    /// The domain that the user logs in to.
     pub domain: DomainName,
-    /// Time of creation in Unix seconds.
+    /// The time of creation in Unix seconds.
     pub issued_at: i64,
-    /// Random number that makes the challenge unpredictable.
+    /// The random number that makes the challenge unpredictable.
     pub nonce: Nonce,
 }
 
-/// The purpose of a session.
+/// The purpose of a login session.
 ///
-/// `registration`, used in the text of the specification, is parsed as `register` and never written.
+/// `registration`, which the text of the specification also uses, is parsed as `register` but never
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Login with a known key.
+    /// A login with a known key.
     Login,
-    /// Registration of a new key.
+    /// A registration of a new key.
     #[serde(alias = "registration")]
     Register,
-    /// Another key for the account of a logged-in user. Only on pages of the service: it is not part of the
-    /// specification, whose handlers reject such challenges.
+    /// Linking another key to the account of a logged-in user. Only pages of the service use this
+    /// mode: it is not part of the specification, and the specified handlers reject it.
     Link,
 }
 
-/// 128 random bits, written as 22 characters of base64url without padding (RFC 4648, section 5).
+/// A random number of 128 bits, written as 22 characters of base64url without padding (RFC 4648,
+/// section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 16]);
 
-/// Error of parsing a challenge: the text matches none of the renderings exactly.
+/// Error that a text is not exactly a rendering of a challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a challenge: it is svc:<mode>:<domain>:<unix>:<nonce> or the sentence \
@@ -61,22 +66,22 @@ pub struct Nonce(pub [u8; 16]);
 )]
 pub struct InvalidChallenge;
 
-/// Error of parsing a mode.
+/// Error that a text is not a [`Mode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown mode: it is login, register or link")]
 pub struct UnknownMode;
 
-/// Error of parsing a nonce.
+/// Error that a text is not a [`Nonce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a nonce is 16 bytes as 22 characters of base64url without padding")]
 pub struct InvalidNonce;
 
 impl Challenge {
-    /// Parses either rendering, in its canonical form only.
+    /// Parses either rendering. Accepts only the canonical form.
     ///
     /// # Errors
-    /// [`InvalidChallenge`] for any other text: nothing is trimmed or normalized, so each rendering of a challenge is
-    /// unique.
+    /// Returns [`InvalidChallenge`] for any other text. Nothing is trimmed or normalized, so each
+    /// challenge has exactly one text per rendering.
     pub fn parse(text: &str) -> Result<Self, InvalidChallenge> {
         let challenge = Self::from_short(text).or_else(|| Self::from_sentence(text)).ok_or(InvalidChallenge)?;
         if challenge.to_string() == text || challenge.sentence() == text {
@@ -86,7 +91,8 @@ impl Challenge {
         }
     }
 
-    /// Returns the rendering that people read and wallets sign: `Sign this to login to <domain> at <unix>:<nonce>`.
+    /// Returns the rendering that wallets display and sign:
+    /// `Sign this to login to <domain> at <unix>:<nonce>`.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { mode, domain, issued_at, nonce } = self;
@@ -132,7 +138,7 @@ impl fmt::Display for Challenge {
 }
 
 impl Mode {
-    /// Returns the name used by the API.
+    /// Returns the name that the API uses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

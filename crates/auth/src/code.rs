@@ -1,13 +1,13 @@
-//! Draws `qr_data` as a QR code (ISO/IEC 18004).
+//! Draws login codes and other texts as QR codes (ISO/IEC 18004).
 
 use std::fmt::Write as _;
 
 use fast_qr::{ECL, QRBuilder, QRCode};
 
-/// Width of the light border around a code, in modules.
+/// Width of the light border around a QR code, in modules.
 const QUIET_ZONE: usize = 4;
 
-/// A QR code of level M with its quiet zone.
+/// A QR code of error correction level M with its quiet zone.
 ///
 /// ```
 /// use signpost_auth::QrCode;
@@ -20,14 +20,15 @@ const QUIET_ZONE: usize = 4;
 pub struct QrCode(QRCode);
 
 impl QrCode {
-    /// Encodes a text; returns `None` if the text is too long for a QR code.
+    /// Encodes a text. Returns `None` if the text is too long for a QR code.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         QRBuilder::new(text).ecl(ECL::M).build().ok().map(Self)
     }
 
-    /// Encodes a text for a screen: with level L if level M needs more than `max_side` modules in a row, including the
-    /// quiet zone. On a screen, large modules are more important than redundancy.
+    /// Encodes a text for display on a screen. Uses level L if level M needs more than `max_side`
+    /// modules in a row, including the quiet zone, because on a screen large modules are more
+    /// important than error correction.
     #[must_use]
     pub fn for_screen(text: &str, max_side: usize) -> Option<Self> {
         match Self::from_text(text) {
@@ -42,15 +43,15 @@ impl QrCode {
         self.0.size + 2 * QUIET_ZONE
     }
 
-    /// Returns true if a module is dark; modules of the quiet zone and beyond are light.
+    /// Returns `true` if a module is dark. All modules of the quiet zone and beyond are light.
     #[must_use]
     pub fn is_dark(&self, x: usize, y: usize) -> bool {
         let code = QUIET_ZONE..QUIET_ZONE + self.0.size;
         code.contains(&x) && code.contains(&y) && self.0[y - QUIET_ZONE][x - QUIET_ZONE].value()
     }
 
-    /// Returns the dark modules as the data of a single SVG path, with a rectangle for every run. A module is one unit
-    /// wide; the quiet zone begins at 0, 0.
+    /// Returns the dark modules as the data of a single SVG path, with a rectangle for every run of
+    /// modules. A module is one unit wide, and the quiet zone begins at 0, 0.
     #[must_use]
     pub fn path(&self) -> String {
         let side = self.side();
@@ -69,7 +70,7 @@ impl QrCode {
         path
     }
 
-    /// Returns the code as an SVG element.
+    /// Returns the QR code as an SVG element.
     #[must_use]
     pub fn svg(&self) -> String {
         let side = self.side();
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn screen_code_has_the_fewest_modules() {
         let side = |text: &str, most| QrCode::for_screen(text, most).unwrap().side() - 2 * QUIET_ZONE;
-        // The length of a Lightning login URL on `login.example.com`, in the alphanumeric mode.
+        // A Lightning login URL on `login.example.com` has this length, in the alphanumeric mode.
         let lnurl = format!("LNURL1{}", "Q".repeat(222));
         for (text, most, expected) in
             [("svc://auth?v=1", 57, 21), (&*lnurl, 61, 53), (&*lnurl, 57, 49), (&*lnurl.to_lowercase(), 57, 53)]

@@ -1,3 +1,5 @@
+//! Validated host names that users log in to.
+
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
@@ -5,13 +7,14 @@ use std::str::FromStr;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of the input in bytes; enough for a name of 253 ASCII characters in any script.
+/// Maximum length of the input in bytes, enough for a name of 253 ASCII characters in any script.
 const MAX_INPUT_LEN: usize = 1024;
 
-/// The host name that users log in to.
+/// A host name that users log in to.
 ///
-/// ASCII, lower case, at most 253 characters, two labels or more (or `localhost`); no port, path, address, wildcard or
-/// underscore. Names in other scripts are kept in their `xn--` form (UTS-46, RFC 5891). Public suffixes are not
+/// It is in lower-case ASCII, has at most 253 characters, and consists of at least two labels, or
+/// is `localhost`. It has no port, path, wildcard or underscore, and is not an IP address. Names in
+/// other scripts are stored in their `xn--` form (UTS-46, RFC 5891). Public suffixes are not
 /// rejected here.
 ///
 /// ```
@@ -27,25 +30,25 @@ const MAX_INPUT_LEN: usize = 1024;
 #[serde(try_from = "String", into = "String")]
 pub struct DomainName(String);
 
-/// Error of parsing a host name.
+/// Reason a text is not a valid host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDomain {
-    /// Empty text.
+    /// The text is empty.
     #[error("a domain may not be empty: give a host name such as example.com")]
     Empty,
-    /// A part of a URL or a pattern.
+    /// The text contains a part of a URL or of a pattern, such as a port or a wildcard.
     #[error("a domain is a host name alone, such as example.com: leave out the {0}")]
     Has(&'static str),
-    /// An IP address, or a text that browsers parse as an IP address.
+    /// The text is an IP address, or browsers would parse it as an IP address.
     #[error("a domain is a host name such as example.com, not an IP address")]
     IpAddress,
-    /// A single label other than `localhost`.
+    /// The name has a single label and is not `localhost`.
     #[error("a domain has two labels or more, such as example.com; of single labels only localhost is allowed")]
     SingleLabel,
-    /// Longer than the maximum of DNS.
+    /// The name is longer than DNS allows.
     #[error("a domain has at most 253 characters, 63 in each label, in its ASCII form")]
     TooLong,
-    /// Characters that are not allowed in host names.
+    /// The text contains characters that are not allowed in host names.
     #[error(
         "a domain has labels of letters, digits and inner hyphens with dots between them, such as example.com; \
          letters of other scripts follow UTS-46"
@@ -54,10 +57,10 @@ pub enum InvalidDomain {
 }
 
 impl DomainName {
-    /// Parses a host name in any case and script; a trailing dot is removed.
+    /// Parses a host name in any case and script. Removes a trailing dot.
     ///
     /// # Errors
-    /// [`InvalidDomain`] with the violated rule.
+    /// Returns the reason if the text is not a valid host name.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         foreign_part(text)?;
         if text.len() > MAX_INPUT_LEN {
@@ -83,13 +86,14 @@ impl DomainName {
         }
     }
 
-    /// Returns the canonical name, used for comparisons, DNS and signatures.
+    /// Returns the canonical name, which is used for comparisons, DNS and signatures.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns true if `host` is this name or a subdomain of it, ignoring case and a trailing dot.
+    /// Returns `true` if `host` is this name or a subdomain of it, ignoring case and a trailing
+    /// dot.
     ///
     /// `host` must be in ASCII, as in a URL.
     #[must_use]
@@ -100,7 +104,8 @@ impl DomainName {
     }
 }
 
-/// Rejects parts of URLs and patterns with a specific error; UTS-46 reports them only as invalid.
+/// Returns a specific error for parts of URLs and patterns, which UTS-46 would only report as
+/// invalid.
 fn foreign_part(text: &str) -> Result<(), InvalidDomain> {
     if text.is_empty() {
         return Err(InvalidDomain::Empty);
@@ -125,8 +130,8 @@ fn foreign_part(text: &str) -> Result<(), InvalidDomain> {
     }
 }
 
-/// Returns true if browsers treat the host as an IPv4 address because its last label is a number (WHATWG URL, "ends in
-/// a number").
+/// Returns `true` if browsers treat the host as an IPv4 address because its last label is a number
+/// (WHATWG URL, "ends in a number checker").
 fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let hexadecimal = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));

@@ -1,3 +1,5 @@
+//! Events that the service posts to integrators after logins, registrations and links.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -6,19 +8,21 @@ use serde_json::{Map, Value};
 use crate::answer::DeviceInfo;
 use crate::challenge::Mode;
 
-/// An event posted to the integrator (specification, section 6).
+/// An event that the service posts to an integrator (specification, section 6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub struct Event {
-    /// `evt_…`, equal on every attempt. Empty if the sender implements only the specification.
+    /// The event ID, `evt_…`, equal for every attempt. It is empty if the sender implements only
+    /// the specification.
     pub id: String,
     /// The kind of event.
     pub event: EventKind,
-    /// Time of the event, RFC 3339 in UTC.
+    /// The time of the event, RFC 3339 in UTC.
     pub timestamp: String,
-    /// The session, `sess_…`. Empty in a test event.
+    /// The session ID, `sess_…`. It is empty in a test event.
     pub session_id: String,
-    /// The proof of the key: always present in login, registration and link events, `None` in other kinds.
+    /// The proof of possession of the key. It is always present in login, registration and link
+    /// events, and `None` in other kinds.
     #[serde(serialize_with = "as_object")]
     pub data: Option<EventData>,
 }
@@ -36,53 +40,58 @@ pub enum EventKind {
     Link,
     /// A test event requested by the integrator.
     Test,
-    /// A kind of a later version of the service. Accept and ignore it, otherwise the service retries the delivery.
+    /// A kind that a later version of the service introduced. Accept and ignore it, because
+    /// otherwise the service retries the delivery.
     #[serde(untagged)]
     Other(String),
 }
 
-/// The answer of a wallet or a passkey in an event.
+/// The answer of a wallet or a passkey, as contained in an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventData {
-    /// The user's public key as sent by the wallet, or the SPKI of a passkey in hex.
+    /// The user's public key as the wallet sent it, or the DER-encoded `SubjectPublicKeyInfo` of a
+    /// passkey in hex.
     pub public_key: String,
-    /// The signature in hex, DER. Empty for the registration of a passkey, which has no signature.
+    /// The signature: DER in hex. It is empty for the registration of a passkey, which has no
+    /// signature.
     pub signature: String,
     /// The challenge, always in its `svc:` rendering.
     pub challenge: String,
-    /// The exact signed text, needed to verify `signature`. Empty if the sender implements only the specification, and
-    /// for passkeys, which sign [`WebauthnProof`].
+    /// The exact signed text, which is needed to verify `signature`. It is empty if the sender
+    /// implements only the specification, and for passkeys, which sign a [`WebauthnProof`] instead.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub signed_message: String,
-    /// Time of signing by the wallet's clock, in Unix seconds.
+    /// The time of signing by the wallet's clock, in Unix seconds.
     pub signed_at: i64,
-    /// Description of the wallet's device; empty if it was not sent.
+    /// The wallet's description of its device. It is empty if the wallet sent none.
     #[serde(default)]
     pub device_info: DeviceInfo,
-    /// The user, `usr_…`; hosted domains only.
+    /// The user ID, `usr_…`. Only present for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The login method: `scan`, `browser`, `lightning`, `passkey`, or a method of a later version; hosted domains
-    /// only.
+    /// The login method: `scan`, `browser`, `lightning`, `passkey`, or a method of a later version.
+    /// Only present for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// The data signed by a passkey.
+    /// The data that a passkey signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webauthn: Option<WebauthnProof>,
 }
 
-/// The data signed by a passkey instead of a text (Web Authentication Level 3, section 6.3.3): the authenticator data
-/// followed by the SHA-256 of the client data, whose `challenge` is the SHA-256 of the challenge's text.
+/// The data that a passkey signs instead of a text (Web Authentication Level 3, section 6.3.3): the
+/// authenticator data, followed by the SHA-256 hash of the client data, whose `challenge` is the
+/// SHA-256 hash of the challenge's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebauthnProof {
     /// The authenticator data in base64url without padding.
     pub authenticator_data: String,
-    /// The client data, JSON, in base64url without padding.
+    /// The client data (JSON) in base64url without padding.
     pub client_data_json: String,
 }
 
 impl Event {
-    /// Returns a unique identity: the id, or session and kind if there is no id.
+    /// Returns a key that identifies repeated deliveries: the event ID, or the session and the kind
+    /// if there is no ID.
     #[must_use]
     pub fn identity(&self) -> String {
         if self.id.is_empty() { format!("{}:{}", self.session_id, self.event) } else { self.id.clone() }
@@ -90,7 +99,7 @@ impl Event {
 }
 
 impl EventKind {
-    /// Returns the name used by the API.
+    /// Returns the name that the API uses.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -119,7 +128,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// An event with unparsed data, because the form of the data depends on the kind.
+/// An event whose data is not parsed yet, because its structure depends on the kind of event.
 #[derive(Deserialize)]
 struct RawEvent {
     #[serde(default)]
@@ -144,7 +153,7 @@ impl TryFrom<RawEvent> for Event {
     }
 }
 
-/// Serializes missing data as an empty object: `data` is an object in every kind.
+/// Serializes missing data as an empty object, because `data` is an object in every kind of event.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn as_object<S: Serializer>(data: &Option<EventData>, serializer: S) -> Result<S::Ok, S::Error> {
     match data {

@@ -1,14 +1,16 @@
+//! The rendering of a challenge that binds a signature to the host that receives it.
+
 use std::fmt;
 
 use url::Url;
 
 use crate::challenge::{Challenge, InvalidChallenge};
 
-/// The rendering of a [`Challenge`] that wallets sign for a code of `v=2`: the sentence, followed by the host that
-/// receives the answer, and, if the page shows a number, by that number.
+/// The rendering of a [`Challenge`] that wallets sign for QR data of `v=2`: the sentence, followed
+/// by the host that receives the answer and, if the page displays a number, by that number.
 ///
-/// An attacker who puts another host or another number into a code gets a signature over a text that the service does
-/// not accept.
+/// If an attacker puts another host or another number into a QR code, the wallet signs a text that
+/// the service does not accept.
 ///
 /// ```
 /// use signpost_auth::{Challenge, HostBoundChallenge};
@@ -30,8 +32,8 @@ pub struct HostBoundChallenge {
     number: Option<String>,
 }
 
-/// Returns host and port of a URL as the URL standard serializes them: lower case, punycode, brackets around an IPv6
-/// address, no default port.
+/// Returns the host and port of a URL as the URL standard serializes them: in lower case and
+/// punycode, with brackets around an IPv6 address, and without the default port.
 ///
 /// ```
 /// let url = "https://[2001:DB8::1]:443/hook".parse()?;
@@ -48,17 +50,18 @@ pub fn authority(url: &Url) -> String {
 }
 
 impl HostBoundChallenge {
-    /// Creates the text that a wallet signs for an answer to `webhook`, with the number entered by the user.
+    /// Creates the text that a wallet signs for an answer to `webhook`, with the number that the
+    /// user entered, if any.
     #[must_use]
     pub fn new(challenge: Challenge, webhook: &Url, number: Option<&str>) -> Self {
         Self { challenge, authority: authority(webhook), number: number.map(ToOwned::to_owned) }
     }
 
-    /// Parses a signed text, for error messages: host and number are not checked. To accept a text, compare it byte for
-    /// byte with the expected text.
+    /// Parses a signed text for use in error messages. The host and the number are not validated.
+    /// To accept a text, compare it byte for byte with the expected text.
     ///
     /// # Errors
-    /// [`InvalidChallenge`] for the other renderings and for any other text.
+    /// Returns [`InvalidChallenge`] for the other renderings and for any other text.
     pub fn parse(text: &str) -> Result<Self, InvalidChallenge> {
         let (sentence, rest) = text.split_once(" through ").ok_or(InvalidChallenge)?;
         let challenge = Challenge::parse(sentence)?;
@@ -72,7 +75,7 @@ impl HostBoundChallenge {
         Ok(Self { challenge, authority: authority.to_owned(), number: number.map(ToOwned::to_owned) })
     }
 
-    /// Returns the challenge.
+    /// Returns the challenge that the text contains.
     #[must_use]
     pub fn challenge(&self) -> &Challenge {
         &self.challenge
@@ -84,7 +87,7 @@ impl HostBoundChallenge {
         &self.authority
     }
 
-    /// Returns the number on the page, if any.
+    /// Returns the number that the page displays, if any.
     #[must_use]
     pub fn number(&self) -> Option<&str> {
         self.number.as_deref()
@@ -102,13 +105,13 @@ impl fmt::Display for HostBoundChallenge {
 }
 
 impl fmt::Debug for HostBoundChallenge {
-    /// Leaves out the number, which must not appear in logs.
+    /// Omits the number, which must not appear in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HostBoundChallenge({} through {})", self.challenge, self.authority)
     }
 }
 
-/// Returns true if a text is not empty and has no white space.
+/// Returns `true` if a text is not empty and contains no white space.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
@@ -161,9 +164,9 @@ mod tests {
             prop_assert_eq!(HostBoundChallenge::parse(&through.to_string()), Ok(through.clone()));
             prop_assert_eq!(through.number(), number.as_deref());
             prop_assert!(Challenge::parse(&through.to_string()).is_err());
-            // The URL standard parses it to an equal host and port.
-            let again = Url::parse(&format!("{}://{}/", webhook.scheme(), through.authority())).unwrap();
-            prop_assert_eq!(again, webhook);
+            // The URL standard parses this authority to an equal host and port.
+            let reparsed = Url::parse(&format!("{}://{}/", webhook.scheme(), through.authority())).unwrap();
+            prop_assert_eq!(reparsed, webhook);
         }
 
         #[test]

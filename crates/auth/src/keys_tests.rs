@@ -1,10 +1,12 @@
+//! Tests of public keys and signatures against another implementation of secp256k1.
+
 use k256::ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
 use k256::ecdsa::{Signature as OracleSignature, SigningKey, VerifyingKey};
 use proptest::prelude::*;
 
 use super::*;
 
-/// The order of the group, and half of it rounded down.
+/// The order of the group.
 const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 const GENERATOR: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
 const GENERATOR_Y: &str = "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
@@ -122,16 +124,16 @@ proptest! {
 
     #[test]
     fn changed_signature_matches_the_oracle(
-        key in keys(), at: prop::sample::Index, change in 0..3, byte: u8, high: bool,
+        key in keys(), index: prop::sample::Index, change in 0..3, byte: u8, high: bool,
     ) {
         let message = b"Sign this to login to example.com";
         let signed = signature(&key, message);
         let mut der = if high { high_s(&signed) } else { signed }.to_der().as_bytes().to_vec();
-        let at = at.index(der.len());
+        let index = index.index(der.len());
         match change {
-            0 => der[at] = byte,
-            1 => der.insert(at, byte),
-            _ => drop(der.remove(at)),
+            0 => der[index] = byte,
+            1 => der.insert(index, byte),
+            _ => drop(der.remove(index)),
         }
         let public = PublicKey::parse(&HEXLOWER.encode(key.verifying_key().to_sec1_point(true).as_bytes())).unwrap();
         let ours = Signature::parse(&HEXLOWER.encode(&der));
@@ -143,10 +145,10 @@ proptest! {
     }
 
     #[test]
-    fn changed_key_matches_the_oracle(key in keys(), at: prop::sample::Index, byte: u8, full: bool) {
+    fn changed_key_matches_the_oracle(key in keys(), index: prop::sample::Index, byte: u8, full: bool) {
         let mut bytes = key.verifying_key().to_sec1_point(!full).as_bytes().to_vec();
-        let at = at.index(bytes.len());
-        bytes[at] = byte;
+        let index = index.index(bytes.len());
+        bytes[index] = byte;
         let ours = PublicKey::parse(&HEXLOWER.encode(&bytes));
         prop_assert_eq!(ours.is_ok(), VerifyingKey::from_sec1_bytes(&bytes).is_ok());
     }

@@ -1,10 +1,12 @@
-//! The protocol of a wallet login, for the service, the wallet and the integrator's receiver.
+//! The wallet login protocol, for the service, for wallets and for the receivers of integrators.
 //!
-//! A service shows a [`Challenge`] in a QR code ([`QrData`]); a [`Wallet`] signs it and posts its [`Answer`] to the
-//! integrator, who verifies it; the service notifies the integrator with a signed [`Event`].
+//! The service displays a [`Challenge`] in a QR code ([`QrData`]). A [`Wallet`] signs it and posts
+//! its [`Answer`] to the integrator, who verifies it. The service notifies the integrator with a
+//! signed [`Event`].
 //!
-//! This crate has no clock, no randomness and no I/O: times are arguments in Unix seconds, and random bytes are
-//! arguments too. Only the module `client` (feature `client`) has all three, for calls of the service's API.
+//! This crate has no clock, no randomness and no I/O: functions take times in Unix seconds and
+//! random bytes as arguments. The only exceptions are the modules `client` and `login` and the
+//! routers, behind features.
 
 mod answer;
 mod challenge;
@@ -50,7 +52,7 @@ pub use webhook::{
     X_SVC_SIGNATURE_NEXT, sign_event,
 };
 
-/// The guide for newcomers, whose code is compiled by the documentation tests.
+/// The Rust guide, included so that its code is compiled as documentation tests.
 #[cfg(all(doctest, feature = "axum", feature = "client"))]
 #[doc = include_str!("../../../sdk/rust/README.md")]
 struct RustGuide;

@@ -1,3 +1,5 @@
+//! The content of login QR codes (`qr_data`).
+
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -8,8 +10,8 @@ use crate::challenge::Challenge;
 /// Maximum number of bytes in a QR code (version 40, level L).
 const MAX_SCANNED_LEN: usize = 2953;
 
-/// Escaped characters: all except the query characters of RFC 3986, of which `&`, `;`, `=` and `+` are escaped because
-/// of their meaning in a query. Fewer escapes make a smaller code.
+/// The characters that are escaped: all except the query characters of RFC 3986, but including `&`,
+/// `;`, `=` and `+`, which have a meaning in queries. Fewer escapes make a smaller QR code.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -27,12 +29,14 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'?');
 
-/// The content of the QR code: the challenge to sign, the URL for the answer, and the time of expiry.
+/// The content of a login QR code: the challenge to sign, the URL for the answer, and the time of
+/// expiry.
 ///
-/// It is written as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It contains nothing that
-/// gives access to the session, so a photo of the code reveals only the challenge. With `v=2` only the
-/// [`HostBoundChallenge`](crate::HostBoundChallenge) rendering is accepted, which includes the number on the page if
-/// the code has `number=1`.
+/// It is written as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, with at most 500 characters. It
+/// contains nothing that gives access to the session, so a photo of the QR code reveals only the
+/// challenge. With `v=2`, the service accepts only the
+/// [`HostBoundChallenge`](crate::HostBoundChallenge) rendering, which includes the number that the
+/// page displays if the content has `number=1`.
 ///
 /// ```
 /// use signpost_auth::QrData;
@@ -53,73 +57,76 @@ pub struct QrData {
     signing: Signing,
 }
 
-/// The rendering of the challenge that the wallet signs.
+/// The rendering of the challenge that wallets must sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signing {
-    /// `v=1`: [`Challenge::sentence`]. If the page shows a number, it is a separate field of the answer.
+    /// `v=1`: wallets sign [`Challenge::sentence`]. If the page displays a number, it is a separate
+    /// field of the answer.
     Sentence,
-    /// `v=2`: [`HostBoundChallenge`](crate::HostBoundChallenge), which contains the host that receives the answer.
+    /// `v=2`: wallets sign a [`HostBoundChallenge`](crate::HostBoundChallenge), which contains the
+    /// host that receives the answer.
     HostBound {
-        /// Includes the number on the page: `number=1`.
+        /// Whether the signed text includes the number that the page displays: `number=1`.
         number: bool,
     },
 }
 
-/// Error of parsing or creating QR data.
+/// Reason a text is not the content of a login QR code, or cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQrData {
-    /// The text would be too long for a code.
+    /// The created text would be too long for a QR code that is easy to scan.
     #[error("the QR data would have {0} characters, at most {max} are allowed: use a shorter webhook URL", max = QrData::MAX_LEN)]
     TooLong(usize),
-    /// Longer than the content of any QR code.
+    /// The text is longer than any QR code.
     #[error("the text has {0} bytes, more than any QR code can hold")]
     NotScanned(usize),
-    /// Not QR data of a login.
+    /// The text is not the content of a login QR code.
     #[error("not a login code: it starts with svc://auth?")]
     Scheme,
-    /// From a later version of this format.
+    /// The version of the format is not supported.
     #[error("the login code has version {0}, this wallet reads versions 1 and 2: update the wallet")]
     Version(String),
     /// A parameter is missing.
     #[error("the login code is missing the parameter {0}: v, webhook, challenge and exp are required")]
     Missing(&'static str),
-    /// A duplicate parameter, which parsers interpret differently.
+    /// A parameter is repeated, and parsers would interpret it differently.
     #[error("the login code has the parameter {0} more than once")]
     Duplicate(&'static str),
-    /// A webhook that is not allowed.
+    /// The webhook URL is not allowed.
     #[error(
         "the login code's webhook is not allowed: it is an http or https URL in plain ASCII, without user name, \
          fragment, spaces or backslashes"
     )]
     Webhook,
-    /// Malformed challenge.
+    /// The challenge is malformed.
     #[error("the login code's challenge is not svc:<mode>:<domain>:<unix>:<nonce>")]
     Challenge,
-    /// Malformed number flag.
+    /// The parameter `number` is malformed.
     #[error("the login code's number is not 1: it is 1 or left out")]
     Number,
-    /// Malformed time.
+    /// The time of expiry is malformed.
     #[error("the login code's exp is not a whole number of Unix seconds")]
     Expiry,
 }
 
 impl QrData {
-    /// Maximum number of characters of `qr_data`; denser codes are hard to scan.
+    /// Maximum number of characters of `qr_data`. QR codes with more modules are hard to scan.
     pub const MAX_LEN: usize = 500;
 
-    /// Creates QR data of `v=1`; `expires_at` is in Unix seconds.
+    /// Creates QR data of version 1. `expires_at` is in Unix seconds.
     ///
     /// # Errors
-    /// [`InvalidQrData::Webhook`] and [`InvalidQrData::TooLong`].
+    /// Returns [`InvalidQrData::Webhook`] or [`InvalidQrData::TooLong`] if the webhook URL is not
+    /// allowed or too long.
     pub fn new(webhook: Url, challenge: Challenge, expires_at: i64) -> Result<Self, InvalidQrData> {
-        Self::signed_as(Signing::Sentence, webhook, challenge, expires_at)
+        Self::with_signing(Signing::Sentence, webhook, challenge, expires_at)
     }
 
-    /// Creates QR data for this rendering.
+    /// Creates QR data that requires this rendering.
     ///
     /// # Errors
     /// Returns the errors of [`QrData::new`].
-    pub fn signed_as(
+    pub fn with_signing(
         signing: Signing,
         webhook: Url,
         challenge: Challenge,
@@ -132,10 +139,10 @@ impl QrData {
         }
     }
 
-    /// Parses a scanned text. Parameters may have any order; unknown parameters are ignored.
+    /// Parses scanned text. Parameters may be in any order, and unknown parameters are ignored.
     ///
     /// # Errors
-    /// [`InvalidQrData`] with the violated rule.
+    /// Returns the reason if the text is not the content of a login QR code.
     pub fn parse(text: &str) -> Result<Self, InvalidQrData> {
         if text.len() > MAX_SCANNED_LEN {
             return Err(InvalidQrData::NotScanned(text.len()));
@@ -143,7 +150,7 @@ impl QrData {
         let query = text.strip_prefix("svc://auth?").ok_or(InvalidQrData::Scheme)?;
         let signing = match &*value(query, "v")? {
             "1" => Signing::Sentence,
-            "2" => Signing::HostBound { number: wants_number(query)? },
+            "2" => Signing::HostBound { number: requires_number(query)? },
             other => return Err(InvalidQrData::Version(other.to_owned())),
         };
         let webhook = value(query, "webhook")?;
@@ -157,22 +164,22 @@ impl QrData {
             return Err(InvalidQrData::Challenge);
         }
         let expires_at = value(query, "exp")?.parse().map_err(|_| InvalidQrData::Expiry)?;
-        Self::signed_as(signing, webhook, challenge, expires_at)
+        Self::with_signing(signing, webhook, challenge, expires_at)
     }
 
-    /// Returns the URL for the answer.
+    /// Returns the URL that the wallet posts its answer to.
     #[must_use]
     pub fn webhook(&self) -> &Url {
         &self.webhook
     }
 
-    /// Returns the challenge.
+    /// Returns the challenge to sign.
     #[must_use]
     pub fn challenge(&self) -> &Challenge {
         &self.challenge
     }
 
-    /// Returns the rendering to sign.
+    /// Returns the rendering that the wallet must sign.
     #[must_use]
     pub fn signing(&self) -> Signing {
         self.signing
@@ -208,13 +215,15 @@ fn allowed(webhook: Url) -> Result<Url, InvalidQrData> {
     if plain { Ok(webhook) } else { Err(InvalidQrData::Webhook) }
 }
 
-/// Checks that a URL has no characters that parsers treat differently: the displayed host must be the contacted host.
+/// Returns `true` if a URL has no characters that parsers treat differently, so that the displayed
+/// host is the contacted host.
 fn unambiguous(url: &str) -> bool {
     url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
-/// Returns true if a code of `v=2` requires the number on the page. Unknown values are an error.
-fn wants_number(query: &str) -> Result<bool, InvalidQrData> {
+/// Returns `true` if content of version 2 requires the number that the page displays. Unknown
+/// values are an error.
+fn requires_number(query: &str) -> Result<bool, InvalidQrData> {
     match value(query, "number") {
         Ok(text) if text == "1" => Ok(true),
         Ok(_) => Err(InvalidQrData::Number),
@@ -250,7 +259,8 @@ mod tests {
         let text =
             format!("svc://auth?v=1&webhook=https://example.com/webhooks/login&challenge={CHALLENGE}&exp=1700000300");
         assert_eq!(qr.to_string(), text);
-        // At level M, version 7 (45 modules a side) has 122 bytes, version 8 (49 modules) 152.
+        // At level M, version 7 (45 modules per side) has 122 bytes, and version 8 (49 modules) has
+        // 152.
         assert!(text.len() <= 152, "{}", text.len());
     }
 

@@ -1,3 +1,5 @@
+//! A software wallet that signs challenges.
+
 use data_encoding::HEXLOWER;
 use secp256k1::SecretKey;
 use secrecy::{ExposeSecret, SecretBox};
@@ -8,7 +10,7 @@ use crate::host_bound::HostBoundChallenge;
 use crate::keys::{PublicKey, digest};
 use crate::qr::{QrData, Signing};
 
-/// A wallet with a secret key that signs challenges.
+/// A software wallet: a secret key that signs challenges.
 ///
 /// ```
 /// use signpost_auth::{Challenge, Wallet};
@@ -26,16 +28,16 @@ pub struct Wallet {
     public_key: PublicKey,
 }
 
-/// Error of creating a wallet: the bytes are zero or not below the order of secp256k1.
+/// Error that the bytes of a secret key are zero or not below the order of secp256k1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a secret key is 32 bytes, not all zero and below the order of secp256k1: generate another")]
 pub struct InvalidSecretKey;
 
 impl Wallet {
-    /// Creates a wallet from a secret key. Practically all values of 32 random bytes are valid.
+    /// Creates a wallet from a secret key. Virtually all values of 32 random bytes are valid.
     ///
     /// # Errors
-    /// [`InvalidSecretKey`] for zero and numbers not below the group order.
+    /// Returns [`InvalidSecretKey`] for zero and for numbers not below the order of the group.
     pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, InvalidSecretKey> {
         let secret = SecretBox::new(Box::new(bytes));
         let key = SecretKey::from_secret_bytes(*secret.expose_secret()).map_err(|_| InvalidSecretKey)?;
@@ -48,20 +50,23 @@ impl Wallet {
         &self.public_key
     }
 
-    /// Signs the UTF-8 bytes of a text: DER in lower-case hex, low `s`. The signature is deterministic (RFC 6979).
+    /// Signs the UTF-8 bytes of a text. Returns DER in lower-case hex, with a low `s`. The
+    /// signature is deterministic (RFC 6979).
     #[must_use]
     pub fn sign(&self, text: &str) -> String {
         HEXLOWER.encode(&self.key().sign_ecdsa(digest(text.as_bytes())).serialize_der())
     }
 
-    /// Creates an answer by signing the challenge's sentence. `timestamp` is the current time in Unix seconds.
+    /// Creates an answer by signing [`Challenge::sentence`]. `timestamp` is the current time in
+    /// Unix seconds.
     #[must_use]
     pub fn answer(&self, challenge: &Challenge, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
         self.answer_text(challenge.sentence(), timestamp, device_info)
     }
 
-    /// Creates an answer to a code. `number` is the number that the page shows, if any: it is part of the signed text
-    /// for a code of `v=2` with `number=1`, and a separate field for a code of `v=1`.
+    /// Creates an answer to scanned QR data. `number` is the number that the page displays, if any.
+    /// It is part of the signed text for QR data of version 2 with `number=1`, and a separate field
+    /// for QR data of version 1.
     #[must_use]
     pub fn answer_code(
         &self,
@@ -83,7 +88,7 @@ impl Wallet {
         }
     }
 
-    /// Creates an answer by signing exactly this text, such as a challenge's `svc:` rendering.
+    /// Creates an answer by signing exactly this text, such as the `svc:` rendering of a challenge.
     #[must_use]
     pub fn answer_text(&self, challenge: String, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
         Answer {

@@ -1,25 +1,30 @@
+//! Webhook secrets and the signatures of events.
+
 use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// The header that carries [`WebhookSecret::x_svc_signature`].
+/// Name of the header that contains [`WebhookSecret::x_svc_signature`].
 pub const X_SVC_SIGNATURE: &str = "x-svc-signature";
-/// The header that carries [`WebhookSecret::x_svc_signature`] by the secret that comes next, during a rotation.
+/// Name of the header that contains [`WebhookSecret::x_svc_signature`] by the next secret, during a
+/// rotation.
 pub const X_SVC_SIGNATURE_NEXT: &str = "x-svc-signature-next";
-/// The Standard Webhooks header with the event's ID, equal on every attempt.
+/// Name of the Standard Webhooks header that contains the event ID, equal for every attempt.
 pub const WEBHOOK_ID: &str = "webhook-id";
-/// The Standard Webhooks header that carries the attempt's time in Unix seconds.
+/// Name of the Standard Webhooks header that contains the time of the attempt in Unix seconds.
 pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
-/// The Standard Webhooks header with one or more [`WebhookSecret::standard_signature`].
+/// Name of the Standard Webhooks header that contains one or more values of
+/// [`WebhookSecret::standard_signature`].
 pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 
 pub(crate) const SECRET_PREFIX: &str = "whsec_";
 
-/// The secret that signs a domain's events: `whsec_` and base64.
+/// A secret that signs the events of a domain: `whsec_` and base64.
 ///
-/// The secret has two keys. `X-Svc-Signature` uses the UTF-8 bytes of the whole text as it is displayed (specification,
-/// section 5), the Standard Webhooks signature the bytes that are encoded after the prefix.
+/// The secret contains two keys. `X-Svc-Signature` uses the UTF-8 bytes of the whole text as
+/// displayed (specification, section 5). The Standard Webhooks signature uses the decoded bytes
+/// after the prefix.
 ///
 /// ```
 /// use signpost_auth::WebhookSecret;
@@ -33,7 +38,8 @@ pub(crate) const SECRET_PREFIX: &str = "whsec_";
 #[derive(Clone, Debug)]
 pub struct WebhookSecret(SecretString);
 
-/// The text is not a webhook secret. The error does not contain it, because it may be a mistyped secret.
+/// Error that a text is not a webhook secret. It does not contain the text, which may be a mistyped
+/// secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it, without a space or a line end"
@@ -47,43 +53,47 @@ impl WebhookSecret {
         Self(format!("{SECRET_PREFIX}{}", BASE64.encode(bytes)).into())
     }
 
-    /// Parses a secret as it is displayed. The service creates secrets of 32 bytes; Standard Webhooks allows 24 to 64.
+    /// Parses a secret as displayed. The service creates secrets of 32 bytes; Standard Webhooks
+    /// allows 24 to 64 bytes.
     ///
     /// # Errors
-    /// [`InvalidWebhookSecret`] for any other text.
+    /// Returns [`InvalidWebhookSecret`] for any other text.
     pub fn parse(text: &str) -> Result<Self, InvalidWebhookSecret> {
         let base64 = text.strip_prefix(SECRET_PREFIX).ok_or(InvalidWebhookSecret)?;
         let bytes = BASE64.decode(base64.as_bytes()).map_err(|_| InvalidWebhookSecret)?;
         if (24..=64).contains(&bytes.len()) { Ok(Self(text.into())) } else { Err(InvalidWebhookSecret) }
     }
 
-    /// Returns the text of the secret, to store it and to show it to its owner only.
+    /// Returns the text of the secret. Store it, and show it to its owner only.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// Returns the value of `X-Svc-Signature`: lower-case hex HMAC-SHA-256 of the raw body.
+    /// Returns the value of `X-Svc-Signature`: the HMAC-SHA-256 of the raw body in lower-case hex.
     #[must_use]
     pub fn x_svc_signature(&self, body: &[u8]) -> String {
         HEXLOWER.encode(&self.x_svc(body).finalize().into_bytes())
     }
 
-    /// Returns true if `header` is this secret's `X-Svc-Signature` of `body`. Compares in constant time.
+    /// Returns `true` if `header` is the `X-Svc-Signature` of `body` by this secret. Compares in
+    /// constant time.
     #[must_use]
     pub fn verify_x_svc_signature(&self, header: &str, body: &[u8]) -> bool {
         let tag = HEXLOWER.decode(header.as_bytes());
         tag.is_ok_and(|tag| self.x_svc(body).verify_slice(&tag).is_ok())
     }
 
-    /// Returns an entry of `webhook-signature`: `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`
-    /// (Standard Webhooks 1.0.0). During a rotation the header has one entry per secret, separated by spaces.
+    /// Returns an entry of `webhook-signature`: `v1,` and the HMAC-SHA-256 of
+    /// `<id>.<timestamp>.<body>` in base64 (Standard Webhooks 1.0.0). During a rotation, the header
+    /// has an entry for each secret, separated by spaces.
     #[must_use]
     pub fn standard_signature(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         standard_entry(&self.decoded(), id, timestamp, body)
     }
 
-    /// Returns true if an entry of `header` was signed with this secret. Entries of other versions are ignored.
+    /// Returns `true` if an entry of `header` was signed with this secret. Ignores entries of other
+    /// versions.
     #[must_use]
     pub fn verify_standard_signature(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let mac = standard_mac(&self.decoded(), id, timestamp, body);
@@ -97,14 +107,15 @@ impl WebhookSecret {
         x_svc_mac(self.reveal().as_bytes(), body)
     }
 
-    /// Returns the bytes that are encoded after the prefix.
+    /// Returns the decoded bytes after the prefix.
     pub(crate) fn decoded(&self) -> Vec<u8> {
         BASE64.decode(&self.reveal().as_bytes()[SECRET_PREFIX.len()..]).expect("checked when the secret was made")
     }
 }
 
-/// Returns the header fields that the service sends with an event: `id` is the event's ID, `sent_at` the time of the
-/// attempt in Unix seconds. During a rotation `next` is the next secret, which signs as well.
+/// Returns the headers that the service sends with an event. `id` is the event ID, and `sent_at` is
+/// the time of the attempt in Unix seconds. During a rotation, `next` is the next secret, which
+/// also signs the event.
 ///
 /// ```
 /// use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
@@ -138,7 +149,7 @@ pub fn sign_event(
     fields
 }
 
-/// Returns the header fields of an event with these signatures.
+/// Returns the headers of an event with these signatures.
 pub(crate) fn signature_fields(id: &str, sent_at: i64, x_svc: String, standard: String) -> Vec<(&'static str, String)> {
     vec![
         (X_SVC_SIGNATURE, x_svc),
@@ -148,7 +159,7 @@ pub(crate) fn signature_fields(id: &str, sent_at: i64, x_svc: String, standard: 
     ]
 }
 
-/// Returns the HMAC of `X-Svc-Signature`.
+/// Returns the HMAC for `X-Svc-Signature`.
 pub(crate) fn x_svc_mac(key: &[u8], body: &[u8]) -> Hmac<Sha256> {
     keyed(key).chain_update(body)
 }

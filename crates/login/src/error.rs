@@ -1,4 +1,4 @@
-//! The errors of the login service's API.
+//! The error type of the login service's API, and its mapping to HTTP responses.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,5 @@
-//! The login service: domains, sessions, users and events.
+//! The login service: passwordless logins for integrators' sites. It manages domains, login
+//! sessions, users of hosted domains, and the delivery of events.
 
 pub mod account;
 pub mod api;

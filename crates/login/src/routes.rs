@@ -1,4 +1,5 @@
-//! The login service's routes, each with the limit that it counts against (specification, §8).
+//! Builds the routes of the login service, each with the rate limit that its requests count against
+//! (specification, §8).
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -19,7 +20,8 @@ pub fn pages(service: &LoginService) -> Router<LoginService> {
     pages.merge(browser_wallet::router(service))
 }
 
-/// Returns the routes of the API, each with the limit that it counts against (specification, §8).
+/// Returns the routes of the API, each with the rate limit that its requests count against
+/// (specification, §8).
 pub fn router(service: &LoginService, environment: Environment) -> Router<LoginService> {
     let create = require_api_key(service, environment, Limit::CreateSession, Scope::Auth);
     let read = require_api_key(service, environment, Limit::GetSession, Scope::Auth);
@@ -36,12 +38,12 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
         .route(&at("/sessions"), create(get(sessions::list::list).post(sessions::create::create)))
         .route(
             &at("/sessions/{id}"),
-            readable_by_pages(&guard, get(sessions::watch::show).delete(sessions::one::cancel)),
+            readable_by_pages(&guard, get(sessions::watch::show).delete(sessions::by_id::cancel)),
         )
         .route(&at("/sessions/{id}/events"), readable_by_pages(&guard, get(sessions::watch::events)))
-        .route(&at("/sessions/{id}/qr.svg"), read(get(sessions::one::svg)))
-        .route(&at("/sessions/{id}/qr.png"), read(get(sessions::one::png)))
-        .route(&at("/sessions/{id}/refresh"), create(post(sessions::one::refresh)))
+        .route(&at("/sessions/{id}/qr.svg"), read(get(sessions::by_id::svg)))
+        .route(&at("/sessions/{id}/qr.png"), read(get(sessions::by_id::png)))
+        .route(&at("/sessions/{id}/refresh"), create(post(sessions::by_id::refresh)))
         .route(&at("/sessions/{id}/authenticate"), answer(post(sessions::answer::authenticate)))
         .route(&at("/sessions/{id}/complete"), answer(post(sessions::answer::complete)))
         .route(&at("/verify"), verify(post(verify::verify)))
@@ -65,7 +67,7 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
     }
 }
 
-/// Protects routes of a session, for API keys and the session's client secret.
+/// Guards routes of a session, so that they require an API key or the session's client secret.
 fn readable_by_pages(guard: &SessionGuard, routes: MethodRouter<LoginService>) -> MethodRouter<LoginService> {
     routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(guard.clone(), authenticate))
 }

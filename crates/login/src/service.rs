@@ -1,4 +1,4 @@
-//! The shared state of the requests and jobs of the login service.
+//! The login service: the state that its requests and jobs share.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,14 +16,15 @@ use tokio::sync::Notify;
 use super::domains::seal::Seal;
 use super::domains::{DomainCache, DomainVerifier, LoginMethod, LoginMethods};
 use super::sessions::{PASSKEY_REFUSALS, SessionCache, Waiters};
-use super::settings::{LoginSettings, WalletPlace};
+use super::settings::{LoginSettings, WalletLocation};
 use crate::ids::SessionId;
 
 /// The login service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]
 pub struct LoginService(Arc<LoginParts>);
 
-/// The key of a rendered page: the session, the version of its content, and the language.
+/// The cache key of a rendered page: the session, the version of the page's content, and the
+/// language.
 pub type PageKey = (SessionId, String, Language);
 
 /// The parts of a [`LoginService`].
@@ -37,7 +38,7 @@ pub struct LoginParts {
     pub seal: Seal,
     /// Checks the proofs of domains.
     pub domain_verifier: DomainVerifier,
-    /// Wakes the delivery of events.
+    /// Wakes the job that delivers events.
     pub outbox: Notify,
     /// Recently read sessions.
     pub sessions: SessionCache,
@@ -46,7 +47,7 @@ pub struct LoginParts {
     /// Rendered pages, split at the seconds of the countdown. The key contains the version of the content, so that no
     /// entry is ever outdated.
     pub pages: ReadCache<PageKey, Arc<[Box<str>]>>,
-    /// Requests that wait for a session to change.
+    /// The requests that wait for a session to change.
     pub waiting: Waiters,
     /// Limits the log lines about refused passkeys.
     pub passkey_refusals: LogLimiter<{ PASSKEY_REFUSALS.len() }>,
@@ -107,7 +108,7 @@ impl LoginService {
         if self.relying_party.is_some() {
             others.push(LoginMethod::Passkey);
         }
-        LoginMethods::of(LoginMethod::Scan, others)
+        LoginMethods::new(LoginMethod::Scan, others)
     }
 
     /// Returns the URL of the browser wallet. `None` if it is not offered in the environment.
@@ -124,15 +125,15 @@ impl LoginService {
     #[must_use]
     pub fn wallet_origin(&self) -> Option<&PublicOrigin> {
         match &self.settings.wallet {
-            WalletPlace::Off => None,
-            WalletPlace::LoginHost => Some(&self.origin),
-            WalletPlace::OwnHost(origin) => Some(origin),
+            WalletLocation::Off => None,
+            WalletLocation::LoginHost => Some(&self.origin),
+            WalletLocation::SeparateOrigin(origin) => Some(origin),
         }
     }
 
     /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
     pub fn egress_policy(&self, environment: Environment) -> EgressPolicy {
-        self.settings.egress_policy(environment, self.serves_only_its_machine)
+        self.settings.egress_policy(environment, self.is_loopback_only)
     }
 }

@@ -29,19 +29,20 @@ pub struct LoginSettings {
     pub seal_key: Option<SealKey>,
     #[serde(deserialize_with = "seal_key")]
     pub seal_key_old: Option<SealKey>,
-    #[serde(deserialize_with = "wallet_place")]
-    pub wallet: WalletPlace,
+    #[serde(deserialize_with = "wallet_location")]
+    pub wallet: WalletLocation,
 }
 
-/// The location of the browser wallet.
+/// The host that serves the browser wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WalletPlace {
-    /// Disabled.
+pub enum WalletLocation {
+    /// The browser wallet is disabled.
     Off,
-    /// The login host, for the sandbox only, because an attacker who changes a login page could read the wallet's keys.
+    /// The login host serves the wallet, for the sandbox only, because an attacker who changes a
+    /// login page could read the wallet's keys.
     LoginHost,
-    /// A separate origin, for both environments.
-    OwnHost(Box<PublicOrigin>),
+    /// A separate origin serves the wallet, for both environments.
+    SeparateOrigin(Box<PublicOrigin>),
 }
 
 /// The rule for webhooks at private addresses and over plain http.
@@ -51,10 +52,10 @@ pub enum PrivateWebhooks {
     /// trusted proxy is set.
     #[serde(rename = "auto")]
     Auto,
-    /// Allowed.
+    /// Webhooks at private addresses and over plain http are allowed.
     #[serde(rename = "true")]
     Allowed,
-    /// Refused.
+    /// Webhooks at private addresses and over plain http are refused.
     #[serde(rename = "false")]
     Refused,
 }
@@ -62,10 +63,10 @@ pub enum PrivateWebhooks {
 impl LoginSettings {
     /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
-    pub fn egress_policy(&self, environment: Environment, serves_only_its_machine: bool) -> EgressPolicy {
+    pub fn egress_policy(&self, environment: Environment, is_loopback_only: bool) -> EgressPolicy {
         match (self.allow_private_webhooks, environment) {
             (PrivateWebhooks::Allowed, _) => EgressPolicy::Everything,
-            (PrivateWebhooks::Auto, Environment::Sandbox) if serves_only_its_machine => EgressPolicy::Loopback,
+            (PrivateWebhooks::Auto, Environment::Sandbox) if is_loopback_only => EgressPolicy::Loopback,
             (PrivateWebhooks::Auto | PrivateWebhooks::Refused, _) => EgressPolicy::Public,
         }
     }
@@ -79,11 +80,11 @@ impl LoginSettings {
     }
 }
 
-impl WalletPlace {
+impl WalletLocation {
     /// Returns the separate origin, if any.
     #[must_use]
     pub fn own_origin(&self) -> Option<&PublicOrigin> {
-        if let Self::OwnHost(origin) = self { Some(origin) } else { None }
+        if let Self::SeparateOrigin(origin) = self { Some(origin) } else { None }
     }
 
     /// Returns true if the wallet is offered in an environment.
@@ -92,17 +93,17 @@ impl WalletPlace {
         match self {
             Self::Off => false,
             Self::LoginHost => environment == Environment::Sandbox,
-            Self::OwnHost(_) => true,
+            Self::SeparateOrigin(_) => true,
         }
     }
 }
 
-fn wallet_place<'de, D: Deserializer<'de>>(from: D) -> Result<WalletPlace, D::Error> {
+fn wallet_location<'de, D: Deserializer<'de>>(from: D) -> Result<WalletLocation, D::Error> {
     let allowed = "on, off or the https origin of a host of its own, such as https://wallet.example.com";
     parsed(from, allowed, |text| match text {
-        "off" => Some(WalletPlace::Off),
-        "on" => Some(WalletPlace::LoginHost),
-        text => parse_wallet_origin(text).map(|origin| WalletPlace::OwnHost(Box::new(origin))),
+        "off" => Some(WalletLocation::Off),
+        "on" => Some(WalletLocation::LoginHost),
+        text => parse_wallet_origin(text).map(|origin| WalletLocation::SeparateOrigin(Box::new(origin))),
     })
 }
 

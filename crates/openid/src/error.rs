@@ -1,4 +1,4 @@
-//! Errors of the API. The protocol endpoints have OAuth errors instead.
+//! The error type of the API of this crate. The protocol endpoints return OAuth errors instead.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -6,7 +6,7 @@ use serde_json::json;
 use signpost_login::error::Error as LoginError;
 use signpost_platform::web::problem::{Problem, error_body};
 
-/// An error of the API. The text is sent to the caller.
+/// An error of the API. Its text is the error message for the client.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum OpenidError {

@@ -1,4 +1,4 @@
-//! The IDs of this service.
+//! The ID types of the OpenID Connect service, with their prefixes.
 
 signpost_store::ids! {
     /// The ID of a client.

@@ -1,5 +1,6 @@
-//! OpenID Connect and forward authentication for every hosted domain: an OpenID Provider, and the endpoint for reverse
-//! proxies. Both use the login page and the login cookie of the login service.
+//! OpenID Connect and forward authentication for every hosted domain of the login service. The
+//! crate contains an OpenID Provider and the endpoint for reverse proxies. Both use the login page
+//! and the login cookie of the login service.
 
 pub mod api;
 pub mod authorizations;

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 /// The length of a verifier, in characters (RFC 7636, 4.1).
 const VERIFIER_LEN: std::ops::RangeInclusive<usize> = 43..=128;
 
-/// `code_challenge`: SHA-256 of a verifier, in base64url.
+/// A `code_challenge`: the SHA-256 of a code verifier, in base64url.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeChallenge(String);
 
@@ -21,7 +21,8 @@ impl CodeChallenge {
         (hash.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// Returns true if it is the challenge of this `code_verifier`. Compares in constant time.
+    /// Returns true if this is the challenge for the given `code_verifier`. Compares in constant
+    /// time.
     #[must_use]
     pub fn matches(&self, verifier: &str) -> bool {
         let is_verifier = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn verifier_has_the_specified_syntax() {
-        for (verifier, is_one) in [
+        for (verifier, is_match) in [
             ("a".repeat(42), false),
             ("a".repeat(43), true),
             ("a".repeat(128), true),
@@ -71,7 +72,7 @@ mod tests {
             (format!("{}é", "a".repeat(43)), false),
         ] {
             let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&verifier));
-            assert_eq!(CodeChallenge::parse(&challenge).unwrap().matches(&verifier), is_one, "{verifier}");
+            assert_eq!(CodeChallenge::parse(&challenge).unwrap().matches(&verifier), is_match, "{verifier}");
         }
     }
 

@@ -1,6 +1,7 @@
-//! The `id_token_hint` of a posted request. The browser sends its cookies only with the following `GET`, and an ID
-//! token must not be in a URL, which logs and histories store. Therefore the URL has the claims of the verified token,
-//! encrypted for the browser that posted it.
+//! Carries the `id_token_hint` of a posted request over to the following `GET`, because the browser
+//! sends its cookies only with that. An ID token must not be in a URL, because logs and histories
+//! store URLs. Therefore the URL contains the claims of the verified token, encrypted for the
+//! browser that posted it.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -13,11 +14,11 @@ use signpost_platform::pages::cookie::CookieSecret;
 /// The claims of a verified ID token that are used as a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenHint {
-    /// `sub`
+    /// The user, `sub`.
     pub user_id: UserId,
-    /// `sid`
+    /// The browser session, `sid`.
     pub session_id: Option<BrowserSessionId>,
-    /// `aud`
+    /// The client, `aud`.
     pub client_id: String,
 }
 
@@ -82,7 +83,7 @@ mod tests {
         CookieSecret::from_bytes([number; 32])
     }
 
-    fn realm(number: u8) -> DomainId {
+    fn domain_id(number: u8) -> DomainId {
         DomainId::new(Timestamp::UNIX_EPOCH, [number; 16])
     }
 
@@ -96,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn hint_opens_only_in_its_browser_and_realm() {
+    fn hint_decrypts_only_for_its_browser_and_domain() {
         for hint in [hint(true), hint(false)] {
-            let sealed = hint.seal(&cookie(1), &realm(1), [7; NONCE_LEN]);
-            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &realm(1)), Some(hint.clone()));
-            assert_eq!(IdTokenHint::open(&sealed, &cookie(2), &realm(1)), None);
-            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &realm(2)), None);
+            let sealed = hint.seal(&cookie(1), &domain_id(1), [7; NONCE_LEN]);
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &domain_id(1)), Some(hint.clone()));
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(2), &domain_id(1)), None);
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &domain_id(2)), None);
             for changed in ["", "AAAA", "unknown", &sealed[1..], &sealed[..sealed.len() - 4]] {
-                assert_eq!(IdTokenHint::open(changed, &cookie(1), &realm(1)), None, "{changed}");
+                assert_eq!(IdTokenHint::open(changed, &cookie(1), &domain_id(1)), None, "{changed}");
             }
             assert!(!sealed.contains(hint.user_id.as_str()));
         }

@@ -1,4 +1,4 @@
-//! The routes of OpenID Connect and of forward authentication.
+//! Builds the routes of OpenID Connect and of forward authentication.
 
 use axum::Router;
 use axum::routing::{get, post};

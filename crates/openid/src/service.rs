@@ -1,4 +1,4 @@
-//! The OpenID Connect service: the state of its requests and jobs.
+//! The OpenID Connect service: the state that its requests and jobs share.
 
 use std::ops::Deref;
 use std::sync::{Arc, Once};
@@ -35,25 +35,26 @@ pub struct OpenidService(Arc<OpenidParts>);
 /// The parts of an [`OpenidService`].
 #[derive(Debug)]
 pub struct OpenidParts {
-    /// The login service, whose page logs users in.
+    /// The login service. Its login page logs the users in.
     pub login: LoginService,
-    /// The signing keys, cached.
-    rings: KeyRingCache,
-    /// Locked during the generation of the first key, which occupies a core for some time.
-    making: Mutex<()>,
-    /// Logs once that no key can be generated.
-    unable: Once,
-    /// Sessions of applications, cached.
+    /// The cache of the signing keys.
+    key_rings: KeyRingCache,
+    /// A lock for the generation of the first key, because generating an RSA key occupies a core
+    /// for some time.
+    key_generation: Mutex<()>,
+    /// Ensures that a missing key that cannot be generated is logged only once.
+    missing_key_logged: Once,
+    /// The cache of applications' sessions.
     pub app_sessions: ReadCache<CookieHash, Arc<AppSession>>,
-    /// Sessions of applications, parsed from these rows.
-    pub read_app_sessions: ParsedRows<CookieHash, AppSession, Vec<Row>>,
-    /// Domains of issuers, cached.
+    /// Applications' sessions with the rows that they were parsed from.
+    pub parsed_app_sessions: ParsedRows<CookieHash, AppSession, Vec<Row>>,
+    /// The cache of the issuers' domains.
     pub tenants: ReadCache<DomainId, Arc<Domain>>,
-    /// Discovery documents, rendered for the issuer's URL.
-    pub discoveries: ParsedRows<DomainId, PublicDocument, String>,
-    /// JWK Sets, rendered from the keys with these IDs.
+    /// Rendered discovery documents, with the issuer URLs that they were rendered for.
+    pub discovery_documents: ParsedRows<DomainId, PublicDocument, String>,
+    /// Rendered JWK Sets, with the IDs of their keys.
     key_sets: ParsedRows<Environment, PublicDocument, Vec<String>>,
-    /// Access tokens, cached by issuer.
+    /// The cache of access tokens, by issuer and token.
     pub access_tokens: ReadCache<(DomainId, TokenHash), Arc<ValidToken>>,
     /// Limits the log lines of each kind of proxy fault.
     pub forward_faults: LogLimiter<FORWARD_FAULTS>,
@@ -88,18 +89,18 @@ impl OpenidService {
     pub fn new(login: LoginService) -> Self {
         Self(Arc::new(OpenidParts {
             login,
-            rings: KeyRingCache::default(),
-            making: Mutex::default(),
-            unable: Once::new(),
+            key_rings: KeyRingCache::default(),
+            key_generation: Mutex::default(),
+            missing_key_logged: Once::new(),
             app_sessions: ReadCache::new(|session| session.facts.size()),
             // The rows are about as large as the session.
-            read_app_sessions: ParsedRows::new(|session: &AppSession| 2 * session.facts.size()),
-            // A name, and a few addresses.
+            parsed_app_sessions: ParsedRows::new(|session: &AppSession| 2 * session.facts.size()),
+            // A domain consists mainly of a name and a few URLs.
             tenants: ReadCache::new(|_| 2048),
-            // About twice the length of a document.
-            discoveries: ParsedRows::new(|_| 4096),
+            // This is about twice the length of a document.
+            discovery_documents: ParsedRows::new(|_| 4096),
             key_sets: ParsedRows::new(|_| 4096),
-            access_tokens: ReadCache::new(|standing| standing.facts.size()),
+            access_tokens: ReadCache::new(|token| token.facts.size()),
             forward_faults: LogLimiter::default(),
         }))
     }
@@ -108,7 +109,8 @@ impl OpenidService {
     /// there is none.
     ///
     /// # Errors
-    /// [`RsaUnsupported`] if there is no key and none can be generated, or an error if the database cannot be read.
+    /// Returns [`RsaUnsupported`] if there is no key and none can be generated, or an error if the
+    /// database cannot be read.
     pub async fn sign_token(
         &self,
         environment: Environment,
@@ -134,7 +136,7 @@ impl OpenidService {
             return Ok(token.verify(key));
         }
         // Another server may have generated the key a moment ago.
-        self.rings.invalidate(environment);
+        self.key_rings.invalidate(environment);
         let ring = self.find_ring(environment).await?;
         Ok(ring.find(&token.kid).and_then(|key| token.verify(key)))
     }
@@ -147,7 +149,7 @@ impl OpenidService {
     pub async fn find_key_set(&self, environment: Environment) -> Result<Arc<PublicDocument>> {
         for algorithm in SigningAlgorithm::ALL {
             match self.find_ring_with(environment, algorithm).await {
-                Err(error) if error.is::<RsaUnsupported>() => self.unable.call_once(|| {
+                Err(error) if error.is::<RsaUnsupported>() => self.missing_key_logged.call_once(|| {
                     tracing::error!(%algorithm, error = format!("{error:#}"), "no key signs ID tokens");
                 }),
                 found => drop(found?),
@@ -166,19 +168,20 @@ impl OpenidService {
         if ring.has(algorithm) {
             return Ok(ring);
         }
-        let _making = self.making.lock().await;
-        // Another task or server may have generated it. If another server does so concurrently, its key is used.
+        let _guard = self.key_generation.lock().await;
+        // Another task or server may have generated a key. If another server generates a key
+        // concurrently, that key is used.
         let existing = sql::list_all(&self.store).await?;
         if !existing.iter().any(|key| key.environment == environment && key.algorithm == algorithm) {
-            let wanted = NewSigningKey { environment, algorithm, activation: Activation::Announced, pkcs8: None };
-            create_key(&self.store, &self.seal, wanted, &existing, &Actor::Server, self.clock.now()).await?;
+            let new_key = NewSigningKey { environment, algorithm, activation: Activation::Announced, pkcs8: None };
+            create_key(&self.store, &self.seal, new_key, &existing, &Actor::Server, self.clock.now()).await?;
         }
-        self.rings.invalidate(environment);
+        self.key_rings.invalidate(environment);
         self.find_ring(environment).await
     }
 
     async fn find_ring(&self, environment: Environment) -> Result<Arc<KeyRing>> {
         let read = sql::list(&self.store, environment);
-        self.rings.find(environment, self.clock.elapsed(), &self.seal, read).await
+        self.key_rings.find(environment, self.clock.elapsed(), &self.seal, read).await
     }
 }

@@ -1,14 +1,15 @@
-//! Files that are read completely, up to a maximum size.
+//! Reads whole files up to a maximum size.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Reads a file of at most `max` bytes. The bytes are counted while they are read: a pipe has no size, and a file may
-/// grow.
+/// Reads a file of at most `max` bytes. The limit is enforced while reading, because a pipe has no
+/// size and a file may grow.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or [`ErrorKind::FileTooLarge`] at the first byte beyond `max`.
+/// Returns an error if the file cannot be read, or [`ErrorKind::FileTooLarge`] if it has more than
+/// `max` bytes.
 pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_from(File::open(path)?, max)
 }
@@ -21,7 +22,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
     String::from_utf8(read(path, max)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// Reads `source` to its end, at most `max` bytes.
+/// Reads at most `max` bytes from `source`, up to its end.
 ///
 /// # Errors
 /// Returns the errors of [`read()`].

@@ -1,5 +1,6 @@
-//! A read-through cache. Values are stored if the database notifies of every change, or with the state of the database
-//! file that was read; otherwise each lookup is a read.
+//! A read-through cache of database rows. Values are cached while the database reports every
+//! change, or together with the state of the database file in which they were read. Otherwise each
+//! lookup reads the database.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,14 +10,15 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use anyhow::Result;
 use signpost_store::FileState;
 
-/// Number of independently locked shards.
+/// Number of independently locked shards of a cache.
 const SHARDS: usize = 16;
-/// Approximate maximum size of a shard, in bytes. A full shard is emptied, at the cost of a read per value.
+/// Approximate maximum size of a shard in bytes. A full shard is cleared, at the cost of a database
+/// read per value.
 const MAX_SHARD_BYTES: usize = (32 << 20) / SHARDS;
-/// Approximate size of an entry without its value, in bytes.
+/// Approximate size of an entry in bytes, excluding its value.
 const ENTRY_OVERHEAD: usize = 128;
 
-/// A read-through cache; cheap to clone.
+/// A read-through cache. It is cheap to clone.
 pub struct ReadCache<K, V> {
     shards: Arc<[RwLock<Entries<K, V>>; SHARDS]>,
     hasher: RandomState,
@@ -24,7 +26,7 @@ pub struct ReadCache<K, V> {
 }
 
 struct Entries<K, V> {
-    /// Set if the database notifies of every change.
+    /// Set while the database reports every change.
     is_notified: bool,
     by_key: HashMap<K, CacheSlot<V>>,
     bytes: usize,
@@ -32,23 +34,24 @@ struct Entries<K, V> {
 }
 
 enum CacheSlot<V> {
-    /// A pending read. A change removes this slot, so that the value of a read that began before the change is not
-    /// stored.
+    /// A database read is pending. A change removes this slot, so that the value of a read that
+    /// started before the change is not cached.
     Pending(u64),
-    /// Valid until a change is notified.
+    /// A value that is valid until the database reports a change.
     Read(V),
-    /// Valid while the database file is in this state.
+    /// A value that is valid while the database file is in this state.
     AtState(FileState, V),
 }
 
-/// The result of a lookup.
+/// The result of looking up a key.
 enum CacheLookup<V> {
     Hit(V),
-    /// The value must be read, and is stored if the pending read has this number.
+    /// The value must be read. It is then cached if the pending read has this number.
     Miss(Option<u64>),
 }
 
-/// A pending read. If its future is dropped, as often for long polls, the next lookup starts a new read.
+/// A pending database read. If its future is dropped, which long polls often do, the next lookup
+/// starts a new read.
 struct PendingRead<'a, K: Hash + Eq + Clone, V: Clone> {
     cache: &'a ReadCache<K, V>,
     key: &'a K,
@@ -62,8 +65,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Drop for PendingRead<'_, K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
-    /// Creates a cache that stores nothing until [`ReadCache::restart`]. `size` returns the approximate size of a
-    /// value, in bytes.
+    /// Creates a cache that stores nothing until [`ReadCache::restart`] is called. The function
+    /// `size` returns the approximate size of a value in bytes.
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
         let shards = std::array::from_fn(|_| {
@@ -72,7 +75,8 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         Self { shards: Arc::new(shards), hasher: RandomState::new(), size }
     }
 
-    /// Returns the cached value, or else the value of `read`, which is cached unless it is `None`.
+    /// Returns the cached value of a key. If there is none, awaits `read` and caches its value
+    /// unless it is `None`.
     ///
     /// # Errors
     /// Returns the errors of `read`.
@@ -89,9 +93,10 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         Ok(value)
     }
 
-    /// Returns the cached value if the database file is unchanged since it was read, or else the value of `read`.
-    /// `state` must be determined before the call, so that the read returns values of this state or a later state.
-    /// Without a state, [`ReadCache::find`] is used.
+    /// Returns the cached value of a key if the database file has not changed since it was read.
+    /// Otherwise, awaits `read` and caches its value. The caller must determine `state` before the
+    /// call, so that `read` returns values of this state or a later state. Without a state, this is
+    /// [`ReadCache::find`].
     ///
     /// # Errors
     /// Returns the errors of `read`.
@@ -120,7 +125,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         }
     }
 
-    /// Returns the cached value, if the database notifies of changes.
+    /// Returns the cached value of a key if the database reports changes.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {
         let entries = self.shard(key).read().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +136,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     }
 
     fn look_up(&self, key: &K) -> CacheLookup<V> {
-        // Nearly every lookup is a hit, so the shared lock suffices.
+        // Nearly every lookup is a hit and needs only the shared lock.
         if let Some(value) = self.get(key) {
             return CacheLookup::Hit(value);
         }
@@ -143,7 +148,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         }
     }
 
-    /// Ends a pending read, and stores its value, if any.
+    /// Ends a pending read and caches its value, if any.
     fn fill(&self, key: &K, number: u64, value: Option<&V>) {
         let mut entries = self.write(key);
         if !matches!(entries.by_key.get(key), Some(CacheSlot::Pending(pending)) if *pending == number) {
@@ -155,17 +160,18 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         }
     }
 
-    /// Removes the value of a key, because it changed.
+    /// Removes the value of a key because it changed.
     pub fn invalidate(&self, key: &K) {
         self.write(key).remove(key, self.size);
     }
 
-    /// Removes all values, because any of them may have changed.
+    /// Removes all values because any of them may have changed.
     pub fn invalidate_all(&self) {
         self.each(Entries::clear);
     }
 
-    /// Removes all values. New values are stored if the database notifies of every change from now on.
+    /// Removes all values. New values are cached if `is_notified` is set, because the database
+    /// reports every change from now on.
     pub fn restart(&self, is_notified: bool) {
         self.each(|entries| {
             entries.clear();
@@ -326,7 +332,7 @@ mod tests {
         store.write([Statement::new("UPDATE probe SET at = 1", Vec::new())]).await.unwrap();
         let second = store.file_state();
         assert_eq!([find(second, Some(3)).await, find(first, Some(4)).await], [Some(3), Some(4)]);
-        // If the state is unknown, no cached value is valid.
+        // While the state is unknown, no cached value is valid.
         assert_eq!([find(None, Some(5)).await, find(None, Some(6)).await], [Some(5), Some(6)]);
         assert_eq!(cache.get(&"a"), None);
         cache.invalidate(&"a");

@@ -1,4 +1,4 @@
-//! The only source of the time; `clippy.toml` forbids others.
+//! The only source of the current time; `clippy.toml` forbids all others.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -6,33 +6,33 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// A clock with whole milliseconds, so that stored times equal those that the rules used.
+/// A clock with millisecond precision, so that a stored time equals the time that the rules used.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The clock of the system.
+    /// The clock of the operating system.
     #[default]
     System,
-    /// A clock for tests, moved only by the test.
+    /// A clock that advances only when a test advances it.
     Manual(Arc<ManualClock>),
 }
 
-/// A clock that a test moves.
+/// The state of a clock that a test controls.
 #[derive(Debug, Default)]
 pub struct ManualClock {
-    /// The time, in Unix milliseconds.
+    /// The current time in Unix milliseconds.
     time: AtomicI64,
-    /// The elapsed time, in milliseconds.
+    /// The elapsed time in milliseconds.
     elapsed: AtomicI64,
 }
 
 impl Clock {
-    /// Creates a manual clock.
+    /// Creates a clock that a test controls.
     #[must_use]
     pub fn manual(at: Timestamp) -> Self {
         Self::Manual(Arc::new(ManualClock { time: at.as_millisecond().into(), elapsed: 0.into() }))
     }
 
-    /// Returns the time, in whole milliseconds.
+    /// Returns the current time, truncated to milliseconds.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is the place that all others are sent to")]
     pub fn now(&self) -> Timestamp {
@@ -43,8 +43,8 @@ impl Clock {
         Timestamp::from_millisecond(millis).unwrap_or_default()
     }
 
-    /// Returns the elapsed time of the clock. It is monotonic and independent of changes of the system time, so
-    /// durations are measured with it.
+    /// Returns the time since the start of this process. It is monotonic and unaffected by changes
+    /// of the system time, so use it to measure durations.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -54,7 +54,7 @@ impl Clock {
         }
     }
 
-    /// Waits for this time with the clock of the system; moves a manual clock.
+    /// Waits for a duration. On a manual clock, advances the clock instead.
     pub async fn sleep(&self, time: Duration) {
         match self {
             Self::System => tokio::time::sleep(time).await,
@@ -62,7 +62,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock. Has no effect on the clock of the system.
+    /// Advances a manual clock. Does nothing on the system clock.
     pub fn advance(&self, by: SignedDuration) {
         if let Self::Manual(manual) = self {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
@@ -71,7 +71,8 @@ impl Clock {
         }
     }
 
-    /// Sets the time of a manual clock, like a correction of a wrong clock: no time elapses.
+    /// Sets the time of a manual clock, as when an incorrect system clock is corrected. The elapsed
+    /// time does not change.
     pub fn set(&self, at: Timestamp) {
         if let Self::Manual(manual) = self {
             manual.time.store(at.as_millisecond(), Ordering::Relaxed);

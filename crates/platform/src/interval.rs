@@ -1,4 +1,4 @@
-//! Periodic background jobs.
+//! Runs background jobs at regular intervals.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Runs `work` as [`run_every`] does, and also when `notified` is notified.
+/// Runs `work` periodically like [`run_every`], and also whenever `notified` is notified.
 pub async fn run_every_or_notified<F>(
     pause: Duration,
     notified: &Notify,
@@ -28,8 +28,9 @@ pub async fn run_every_or_notified<F>(
     draining.run_until_cancelled(rounds).await;
 }
 
-/// Runs `work` now and after every `pause`, until the server drains. Work that is running then is cancelled, so it must
-/// be repeatable. Errors are logged with the message `failed`.
+/// Runs `work` immediately and then after every `pause`, until the server drains. Draining cancels
+/// running work, so an interrupted run must be safe to repeat. Errors are logged with the message
+/// `failed`.
 pub async fn run_every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
 where
     F: Future<Output = Result<()>>,

@@ -1,4 +1,5 @@
-//! The foundation of all services: time, accounts and API keys, limits, outbound requests, and HTTP.
+//! Infrastructure that all services share: time, accounts and API keys, rate limits, outbound
+//! requests, HTML pages and HTTP.
 
 pub mod accounts;
 pub mod bounded_file;

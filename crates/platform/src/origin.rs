@@ -1,8 +1,9 @@
-//! The public origin of a deployment.
+//! The public origin of a deployment, which links, forms and cookies depend on.
 
 use url::{Host, Url};
 
-/// The origin at which browsers reach a deployment: forms must be sent from it, and cookies belong to it.
+/// The origin where browsers reach a deployment. Forms must be sent from this origin, and
+/// cookies belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicOrigin {
     text: String,
@@ -13,10 +14,10 @@ pub struct PublicOrigin {
 }
 
 impl PublicOrigin {
-    /// Returns the origin of a public URL, such as `http://localhost:8080`.
+    /// Parses the origin of a public URL, such as `http://localhost:8080`.
     ///
     /// # Panics
-    /// Panics if it is not an absolute URL with a host, which the configuration rejects.
+    /// Panics if the URL is not absolute or has no host. The configuration rejects such URLs.
     #[must_use]
     pub fn new(public_address: &str) -> Self {
         let url = Url::parse(public_address).expect("the configuration accepts only URLs");
@@ -33,33 +34,33 @@ impl PublicOrigin {
         Self { text, host: format!("{host}{port}"), base, is_https: url.scheme() == "https", is_loopback }
     }
 
-    /// Returns the origin as browsers send it in `Origin`.
+    /// Returns the origin as browsers send it in the header `Origin`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the host, with the port unless it is the default of the scheme.
+    /// Returns the host, with the port unless it is the default port of the scheme.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Returns the path for links to a path of this server. The paths differ if a proxy serves the deployment below a
-    /// path prefix.
+    /// Returns the path for links to `path` on this server. It has a prefix if a proxy serves the
+    /// deployment below a path.
     #[must_use]
     pub fn link(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    /// Returns true if the scheme is `https`.
+    /// Returns `true` if the scheme is `https`.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.is_https
     }
 
-    /// Returns true if browsers consider the origin potentially trustworthy (W3C Secure Contexts, 3.1): encrypted, or
-    /// loopback.
+    /// Returns `true` if browsers consider the origin potentially trustworthy (W3C Secure Contexts,
+    /// section 3.1), because it is encrypted or loopback.
     #[must_use]
     pub fn is_trustworthy(&self) -> bool {
         self.is_https || self.is_loopback

@@ -1,5 +1,6 @@
-//! Parsed rows. Polling reads rows repeatedly, and parsing a row costs as much as reading it; an unchanged row is not
-//! parsed again. Each lookup is still a read.
+//! Caches parsed rows. Polling clients read the same rows repeatedly, and parsing a row costs as
+//! much as reading it, so an unchanged row is not parsed again. Each lookup still reads the
+//! database.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,12 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use signpost_store::Row;
 
-/// Number of independently locked shards.
+/// Number of independently locked shards of the cache.
 const SHARDS: usize = 16;
-/// Approximate maximum size of a shard, in bytes. A full shard is emptied, at the cost of a parse per row.
+/// Approximate maximum size of a shard in bytes. A full shard is cleared, at the cost of parsing
+/// each row again.
 const MAX_SHARD_BYTES: usize = (16 << 20) / SHARDS;
 
-/// Rows and their parsed values, by key. `R` is the row, or a list of rows.
+/// A cache of rows with their parsed values, by key. `R` is a row, or a list of rows.
 pub struct ParsedRows<K, V, R = Row> {
     shards: [Mutex<RowShard<K, V, R>>; SHARDS],
     hasher: RandomState,
@@ -27,15 +29,16 @@ struct RowShard<K, V, R> {
 }
 
 impl<K: Hash + Eq + Clone, V, R: Clone + PartialEq> ParsedRows<K, V, R> {
-    /// Creates an empty table. `size` returns the approximate size of a row and its value, in bytes.
+    /// Creates an empty cache. The function `size` returns the approximate size of a row and its
+    /// value in bytes.
     #[must_use]
     pub fn new(size: fn(&V) -> usize) -> Self {
         let shards = std::array::from_fn(|_| Mutex::new(RowShard { rows: HashMap::new(), bytes: 0 }));
         Self { shards, hasher: RandomState::new(), size }
     }
 
-    /// Returns the value of a row that was just read: the previous value if the row is unchanged, otherwise the result
-    /// of `parse`.
+    /// Returns the parsed value of a row that was just read. If the row is unchanged, this is the
+    /// cached value; otherwise it is the result of `parse`.
     ///
     /// # Errors
     /// Returns the errors of `parse`.

@@ -1,5 +1,5 @@
-//! Redis or Valkey, shared by the servers of a deployment. It contains only data that may be lost; while it is
-//! unreachable, each server continues independently.
+//! The connection to Redis or Valkey, which the servers of a deployment share. It contains only
+//! data that may be lost. While it is unreachable, each server continues independently.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,18 +12,19 @@ use redis::{Client, RedisResult, Script};
 use signpost_store::random;
 use tokio::time::{sleep, timeout};
 
-/// Timeout of a reply while a request waits.
+/// Timeout of a reply that a request waits for.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout of connecting.
+/// Timeout of opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time without any reply after which Redis is considered unreachable. It is much longer than the time that a request
-/// waits, so that a server on a busy machine does not fall back to local limits.
+/// Time without any reply after which Redis is considered unreachable. It is much longer than the
+/// timeout of a request, so that a server on a busy machine does not fall back to local limits.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Interval of announcements, and of retries while Redis is unreachable.
+/// Interval between announcements of this server, and between retries while Redis is unreachable.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Announces a server, by Redis' own clock. Returns the number of servers that were alive in the last minute, and the
-/// number that precede this server. The newest 1024 are stored.
+/// Announces a server, by the clock of Redis. Returns the number of servers that announced
+/// themselves in the last minute, and the number of these that precede this server. At most the
+/// 1024 newest are stored.
 const ANNOUNCE: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -39,41 +40,42 @@ return {#servers, before}";
 
 static ANNOUNCE_SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(ANNOUNCE));
 
-/// A connection to Redis; cheap to clone.
+/// A connection to Redis. It is cheap to clone.
 #[derive(Clone)]
 pub struct Redis(Arc<Inner>);
 
 struct Inner {
     client: Client,
     connection: ConnectionManager,
-    /// Set while Redis is reachable. Only the first request after a failure waits for it.
+    /// Set while Redis is reachable. After a failure, only the first request waits for Redis.
     is_reachable: AtomicBool,
-    /// The name of this server among those that share the Redis.
+    /// The unique name of this server among the servers that share the Redis.
     name: String,
     servers: Mutex<Servers>,
 }
 
-/// The servers that share a Redis, at its last reply.
+/// The servers that share a Redis, as of its last reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Servers {
-    /// Number of servers that were alive in the last minute, including this server.
+    /// Number of servers that announced themselves in the last minute, including this server.
     pub count: u32,
-    /// Number of them that precede this server, in the order of their names.
+    /// Number of these servers that precede this server in the order of their names.
     pub before: u32,
 }
 
-/// The reason that there is no reply.
+/// Reason Redis did not return a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedisError {
-    /// Redis is connected, but did not reply in time.
+    /// Redis is connected but did not reply in time.
     Timeout,
     /// There is no connection, or Redis returned an error.
     Unreachable,
 }
 
 impl Redis {
-    /// Connects to a URL: `redis://`, `rediss://` (encrypted, with a verified certificate) or `redis+unix://`. After a
-    /// second, connecting continues in the background, as after every failure.
+    /// Connects to a URL with the scheme `redis`, `rediss` (encrypted, with a verified certificate)
+    /// or `redis+unix`. If this takes longer than a second, it continues in the background, like a
+    /// reconnection after a failure.
     ///
     /// # Errors
     /// Returns an error if the URL is invalid.
@@ -99,7 +101,8 @@ impl Redis {
         Ok(Self(inner))
     }
 
-    /// Sends a command and returns the reply. Returns at once while Redis is known to be unreachable.
+    /// Sends a command and returns the reply. Fails immediately while Redis is known to be
+    /// unreachable.
     ///
     /// # Errors
     /// Returns [`RedisError`] if Redis is slow or unreachable.
@@ -110,28 +113,28 @@ impl Redis {
         if !self.is_reachable() {
             return Err(RedisError::Unreachable);
         }
-        let Ok(answer) = timeout(REPLY_TIMEOUT, command(self.0.connection.clone())).await else {
+        let Ok(reply) = timeout(REPLY_TIMEOUT, command(self.0.connection.clone())).await else {
             return Err(RedisError::Timeout);
         };
-        answer.map_err(|error| {
+        reply.map_err(|error| {
             self.0.mark_unreachable(&error.to_string());
             RedisError::Unreachable
         })
     }
 
-    /// Returns true if Redis is reachable.
+    /// Returns `true` if Redis is reachable.
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.0.is_reachable.load(Ordering::Relaxed)
     }
 
-    /// Returns the servers that share the Redis, at its last reply.
+    /// Returns the servers that share the Redis, as of its last reply.
     #[must_use]
     pub fn servers(&self) -> Servers {
         *self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a connection for subscriptions.
+    /// Opens a separate connection for subscriptions.
     ///
     /// # Errors
     /// Returns an error if Redis is unreachable.
@@ -140,16 +143,16 @@ impl Redis {
     }
 }
 
-/// Checks that [`Redis::open`] can parse this URL, without connecting to it.
+/// Returns `true` if [`Redis::open`] can parse this URL. Does not open a connection.
 #[must_use]
 pub fn is_redis_url(url: &str) -> bool {
     Client::open(url).is_ok()
 }
 
-/// Measures the time of a `PING` on an established connection.
+/// Measures the round-trip time of a `PING` command on an open connection.
 ///
 /// # Errors
-/// Returns an error if the URL is invalid, or no Redis replies there within two seconds.
+/// Returns an error if the URL is invalid or Redis does not reply within two seconds.
 pub async fn measure_ping(url: &str) -> Result<Duration> {
     let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
     let exchange = async {
@@ -168,7 +171,7 @@ impl Servers {
         Self { count: 1, before: 0 }
     }
 
-    /// Returns this server's share of a whole. The shares of all servers add up to the whole.
+    /// Returns this server's share of `whole`. The shares of all servers add up to `whole`.
     #[must_use]
     pub fn share(self, whole: u32) -> u32 {
         let count = self.count.max(1);
@@ -176,21 +179,22 @@ impl Servers {
     }
 }
 
-/// Announces this server and checks Redis, until the last [`Redis`] is dropped.
+/// Announces this server and checks that Redis replies, until the last [`Redis`] handle is dropped.
 async fn watch(inner: Weak<Inner>) {
     loop {
         sleep(ANNOUNCE_INTERVAL).await;
         let Some(inner) = inner.upgrade() else { return };
-        let was_away = !inner.is_reachable.load(Ordering::Relaxed);
-        if inner.announce().await.is_ok() && was_away {
+        let was_unreachable = !inner.is_reachable.load(Ordering::Relaxed);
+        if inner.announce().await.is_ok() && was_unreachable {
             tracing::info!("Redis is reachable again; rate limits and streams are shared");
         }
     }
 }
 
 impl Inner {
-    /// Announces this server, and records whether Redis replies. An unreachable Redis must reply within the request
-    /// timeout before it is considered reachable again. Returns the reason for a failure.
+    /// Announces this server and records whether Redis replies. An unreachable Redis must reply
+    /// within the timeout of requests before it is considered reachable again. Returns the reason
+    /// for a failure.
     async fn announce(&self) -> Result<(), String> {
         let limit = if self.is_reachable.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { REPLY_TIMEOUT };
         let mut connection = self.connection.clone();

@@ -1,5 +1,5 @@
-//! Deserialization of settings. Each service declares its settings as a struct with a field per key; the functions here
-//! are for fields with a type that does not state the allowed values.
+//! Functions that deserialize settings. Each service declares its settings as a struct with a field
+//! for each key. Use these functions for fields whose type does not determine the allowed values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use jiff::fmt::friendly::{SpanParser, SpanPrinter};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 use url::Url;
 
-/// Deserializes a value with `parse`. The error states the `allowed` values.
+/// Deserializes a value with `parse`. The error message lists the `allowed` values.
 ///
 /// # Errors
 /// Returns an error if `parse` returns `None`.
@@ -21,7 +21,7 @@ pub fn parsed<'de, D: Deserializer<'de>, T>(
     parse(&text).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), &allowed))
 }
 
-/// Deserializes a value that may be absent with `parse`. The error states the `allowed` values.
+/// Deserializes an optional value with `parse`. The error message lists the `allowed` values.
 ///
 /// # Errors
 /// Returns an error if `parse` returns `None`.
@@ -37,7 +37,8 @@ pub fn optional<'de, D: Deserializer<'de>, T>(
     }
 }
 
-/// Maximum number of items in a list of networks or origins: each request may be compared with all of them.
+/// Maximum number of items in a list of networks or origins, because each request may be compared
+/// with all of them.
 pub const MAX_ITEMS: usize = 1000;
 
 /// Returns the items of a comma-separated list.
@@ -45,7 +46,7 @@ pub fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// Parses a duration such as `500ms`, `90s`, `5m` or `1h 30m`, which cannot be negative. `0` needs no unit.
+/// Parses a non-negative duration such as `500ms`, `90s`, `5m` or `1h 30m`. `0` needs no unit.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {
@@ -54,13 +55,13 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     SpanParser::new().parse_unsigned_duration(text).ok()
 }
 
-/// Returns the text of a duration, for [`parse_duration`].
+/// Formats a duration so that [`parse_duration`] can parse it.
 #[must_use]
 pub fn format_duration(duration: Duration) -> String {
     SpanPrinter::new().unsigned_duration_to_string(&duration)
 }
 
-/// Deserializes a duration of `MIN` to `MAX` milliseconds.
+/// Deserializes a duration between `MIN` and `MAX` milliseconds.
 ///
 /// # Errors
 /// Returns an error if the text is not a duration, or the duration is out of range.
@@ -74,34 +75,35 @@ where
     parsed(from, &allowed, |text| parse_duration(text).filter(|duration| (min..=max).contains(duration)))
 }
 
-const ADDRESS: &str = "an address and a port, such as 127.0.0.1:8080 or [::1]:8080";
+const ADDRESS_FORMAT: &str = "an address and a port, such as 127.0.0.1:8080 or [::1]:8080";
 
-/// Deserializes an address with a port.
+/// Deserializes an IP address with a port.
 ///
 /// # Errors
-/// Returns an error if the text is not such an address.
+/// Returns an error if the text is not an IP address with a port.
 pub fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
-    parsed(from, ADDRESS, |text| text.parse().ok())
+    parsed(from, ADDRESS_FORMAT, |text| text.parse().ok())
 }
 
-/// Deserializes an address with a port, if any.
+/// Deserializes an optional IP address with a port.
 ///
 /// # Errors
-/// Returns an error if the text is not such an address.
+/// Returns an error if the text is not an IP address with a port.
 pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    optional(from, ADDRESS, |text| text.parse().ok())
+    optional(from, ADDRESS_FORMAT, |text| text.parse().ok())
 }
 
-/// Deserializes the address and port of another server, if any. Unlike a listen address it cannot have port 0.
+/// Deserializes the optional IP address and port of another server. Unlike a listen address, it
+/// cannot have port 0.
 ///
 /// # Errors
-/// Returns an error if it is not an address with such a port.
+/// Returns an error if the text is not an IP address with a port other than 0.
 pub fn optional_server_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     let allowed = "an address and a port from 1 to 65535, such as 192.0.2.53:53";
     optional(from, allowed, |text| text.parse().ok().filter(|address: &SocketAddr| address.port() != 0))
 }
 
-/// Deserializes an `http` or `https` URL without query, fragment and user, if any.
+/// Deserializes an optional `http` or `https` URL without query, fragment and user name.
 ///
 /// # Errors
 /// Returns an error if the text is not such a URL.
@@ -114,7 +116,8 @@ pub fn optional_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D
     })
 }
 
-/// Deserializes an `http` or `https` URL without query, if any. It may have a user and a password.
+/// Deserializes an optional `http` or `https` URL without query. It may contain a user name and a
+/// password.
 ///
 /// # Errors
 /// Returns an error if the text is not such a URL.

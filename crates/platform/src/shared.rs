@@ -9,61 +9,62 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::accounts::audit::refusals::{self, Refusals};
+use super::accounts::audit::refusals::{self, RejectionCounter};
 use super::accounts::keys::cache::KeyCache;
 use super::accounts::keys::used;
 use super::clock::Clock;
 use super::limits::{Limits, Proxies};
-use super::observe::host_refusals::HostRefusals;
 use super::observe::metrics::Metrics;
+use super::observe::wrong_host_log::WrongHostLog;
 use super::origin::PublicOrigin;
 use super::outbound::Outbound;
 use super::redis::Redis;
 
-/// The shared state of all services. Cheap to clone; created once, when the server starts.
+/// The shared state of all services. It is created when the server starts, and is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Platform(Arc<PlatformParts>);
 
-/// The parts of a [`Platform`].
+/// The components of a [`Platform`].
 #[derive(Debug)]
 pub struct PlatformParts {
     /// The clock.
     pub clock: Clock,
-    /// Set if the public URL is encrypted.
+    /// Set if the public URL has the scheme `https`.
     pub is_https: bool,
     /// Set if the server is reachable only from its own machine.
-    pub serves_only_its_machine: bool,
-    /// The listen address.
+    pub is_loopback_only: bool,
+    /// The address that the server listens on.
     pub listen: SocketAddr,
-    /// The public URL, as the operator set it.
+    /// The public URL, if the operator configured it.
     pub public_url: Option<Url>,
-    /// The URL of the server for programs, without a trailing slash.
+    /// The base URL for programs, without a trailing slash.
     pub base_url: String,
-    /// The URL of the server for browsers, without a trailing slash.
+    /// The base URL for browsers, without a trailing slash.
     pub public_address: String,
-    /// The origin of that URL, as browsers send it.
+    /// The origin of `public_address`, as browsers send it.
     pub origin: PublicOrigin,
-    /// The trusted proxies, and their header for the client address.
+    /// The trusted proxies, and the header that contains the client address.
     pub proxies: Proxies,
     /// The database.
     pub store: Store,
-    /// The cached API keys.
+    /// The cache of API keys.
     pub keys: KeyCache,
-    /// Counts of rejected callers.
-    pub refusals: Refusals,
-    /// Counts of requests that got 404 because of their host.
-    pub host_refusals: HostRefusals,
-    /// The Redis that the servers of a deployment share, if there are several.
+    /// Counts of rejected callers for the audit log.
+    pub refusals: RejectionCounter,
+    /// The log of requests that got 404 because of their host.
+    pub wrong_host_log: WrongHostLog,
+    /// The Redis that the servers of a deployment share, if configured.
     pub redis: Option<Redis>,
     /// The rate limits.
     pub limits: Limits,
-    /// The HTTP client for other hosts, which applies the egress policy.
+    /// The HTTP client for requests to other hosts. It applies the egress policy.
     pub outbound: Outbound,
     /// The metrics.
     pub metrics: Metrics,
-    /// Cancelled when the server is asked to stop: load balancers should send their traffic to other servers.
+    /// Cancelled when the server is asked to stop, so that load balancers send traffic to other
+    /// servers.
     pub stopping: CancellationToken,
-    /// Cancelled when the server stops accepting requests, `shutdown_delay` later.
+    /// Cancelled when the server stops accepting requests, `shutdown_delay` after `stopping`.
     pub draining: CancellationToken,
 }
 
@@ -82,7 +83,7 @@ impl From<PlatformParts> for Platform {
 }
 
 impl Platform {
-    /// Starts the background jobs that are common to all services. They run until the server drains.
+    /// Starts the background jobs that all services need. They run until the server drains.
     #[must_use]
     pub fn spawn_jobs(&self) -> [JoinHandle<()>; 2] {
         let PlatformParts { clock, store, keys, refusals, draining, .. } = &**self;

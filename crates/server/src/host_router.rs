@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use signpost_login::browser_wallet::WalletHost;
 use signpost_platform::Platform;
-use signpost_platform::observe::host_refusals::HostBoundPages;
+use signpost_platform::observe::wrong_host_log::RestrictedPages;
 use signpost_platform::pages::error_page::ErrorPages;
 use tower::Service;
 
@@ -76,7 +76,7 @@ impl HostRouter {
 
 /// A request that gets 404 because of its host, unless a route matches.
 struct HostBoundRequest {
-    pages: HostBoundPages,
+    pages: RestrictedPages,
     host: Option<HeaderValue>,
     /// The expected host, for requests for the wallet.
     wallet: Option<String>,
@@ -88,8 +88,8 @@ impl HostBoundRequest {
         let path = request.uri().path();
         let asks_for_wallet = path == "/wallet" || path.starts_with("/wallet/");
         let (pages, wallet) = match (names_wallet, asks_for_wallet) {
-            (true, false) => (HostBoundPages::OutsideBrowserWallet, None),
-            (false, true) => (HostBoundPages::BrowserWallet, Some(own.name().to_owned())),
+            (true, false) => (RestrictedPages::OutsideBrowserWallet, None),
+            (false, true) => (RestrictedPages::BrowserWallet, Some(own.name().to_owned())),
             (true, true) | (false, false) => return None,
         };
         Some(Self { pages, host: request.headers().get(HOST).cloned(), wallet })
@@ -97,6 +97,6 @@ impl HostBoundRequest {
 
     fn log(&self, platform: &Platform) {
         let expected = self.wallet.as_deref().unwrap_or(platform.origin.host());
-        platform.host_refusals.log(self.pages, self.host.as_ref(), expected, platform.clock.elapsed());
+        platform.wrong_host_log.log(self.pages, self.host.as_ref(), expected, platform.clock.elapsed());
     }
 }

@@ -1,33 +1,35 @@
-//! The application ID in the header of an SQLite database, which identifies its program.
+//! Identifies the program that created an SQLite database by the application ID in the database
+//! header.
 
 use rusqlite::Connection;
 
-/// Application ID of a database of this program: "sgnp" in ASCII.
+/// Application ID of the databases of this program: "sgnp" in ASCII.
 const APPLICATION_ID: i32 = 0x7367_6e70;
 
-/// Counts all tables, the table that every database of this program has, and the table of its unreleased versions.
-/// Other programs may have a table with this name, but with other columns.
+/// Counts all tables, the tables that only this program creates, and the tables that only its
+/// unreleased versions created. Tables of other programs may have these names, but they have other
+/// columns.
 const COUNT_TABLES: &str = "
     SELECT COUNT(*), COUNT(CASE WHEN name = 'applied_migrations' THEN 1 END),
            COUNT(CASE WHEN sql = 'CREATE TABLE schema_version (version BIGINT NOT NULL)' THEN 1 END)
     FROM sqlite_master WHERE type = 'table'";
 
-/// The program that a database belongs to.
+/// The program that created a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseOwner {
-    /// This program: the database has its tables.
+    /// This program created the database.
     Signpost,
-    /// No program: the database has no tables. A process that is killed while it creates a database leaves it in this
-    /// state.
+    /// The database has no tables, because it is new or because the process was killed while it
+    /// created the tables.
     Unclaimed,
-    /// An unreleased version of this program.
+    /// An unreleased version of this program created the database.
     Unreleased,
-    /// Another program.
+    /// Another program created the database.
     Other,
 }
 
 impl DatabaseOwner {
-    /// Reads the application ID and the names of the tables.
+    /// Determines the owner from the application ID and the names of the tables.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let id = read_id(connection)?;
         let (all, ours, unreleased): (i64, i64, i64) =
@@ -41,7 +43,7 @@ impl DatabaseOwner {
     }
 }
 
-/// Writes the application ID, if it is not there.
+/// Writes the application ID to the database header unless it is already there.
 pub(super) fn write_id(connection: &Connection) -> rusqlite::Result<()> {
     if read_id(connection)? == APPLICATION_ID {
         return Ok(());

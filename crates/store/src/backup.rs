@@ -1,4 +1,4 @@
-//! A copy of a snapshot of an embedded database.
+//! Backs up an embedded database by copying a consistent snapshot to a new file.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -11,18 +11,19 @@ use crate::file::{DatabaseMissing, companion_paths};
 use crate::lock::{RecordNotReadable, check_server_files};
 use crate::sqlite::{corrupt_message, find_owner, has_database, is_corrupt, is_refused, open_error};
 
-/// First query: it needs the -wal and the -shm file, if the database has them.
+/// The first query of a connection, which fails if SQLite cannot open the -wal and -shm files.
 const PROBE: &str = "SELECT COUNT(*) FROM sqlite_master";
 
-/// The database that is copied.
+/// An open database that is being backed up.
 struct Source {
     connection: Connection,
-    /// The file before the copy, if the database is read without locks.
+    /// The metadata of the file before the copy, if the database is read without locks.
     before: Option<Metadata>,
 }
 
-/// Copies `file` to the new file `to`, and returns its size in bytes. The copy is written to a temporary file in the
-/// directory of `to`, and renamed when it is on disk, so a file with this name is complete.
+/// Copies the database `file` to the new file `to`, and returns the size of the copy in bytes. The
+/// copy is written to a temporary file in the directory of `to` and renamed once it is on disk, so
+/// that a file named `to` is always complete.
 pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     let from = file.display();
     let shown = to.display();
@@ -30,7 +31,7 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
         bail!("{shown} already exists: choose another name");
     }
     let partial = to.with_added_extension("partial");
-    // A file of an interrupted run.
+    // Left by an interrupted backup.
     if partial.exists() {
         fs::remove_file(&partial).with_context(|| format!("cannot replace {}", partial.display()))?;
     }
@@ -51,19 +52,20 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     fs::set_permissions(&partial, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let copy = fs::OpenOptions::new().write(true).open(&partial)?;
     copy.sync_all()?;
-    // Fails if another process has created the file.
+    // Fails if another process created the file in the meantime.
     fs::hard_link(&partial, to).with_context(|| format!("cannot write {shown}"))?;
     fs::remove_file(&partial)?;
     Ok(copy.metadata()?.len())
 }
 
 impl Source {
-    /// Opens a database, even on a read-only file system.
+    /// Opens the database, which may be on a read-only file system.
     fn open(file: &Path) -> Result<Self> {
         let shown = file.to_str().context("the name of a database must be text")?;
         match check_server_files(file) {
             Ok(()) => {}
-            // The files that a server may have open are unknown, so no -shm file is opened or created.
+            // It is unknown which files a running server has open, so no -shm file is opened or
+            // created.
             Err(error) if error.is::<RecordNotReadable>() && !has_log(file) => {
                 return Self::open_without_locks(file, shown);
             }
@@ -78,7 +80,7 @@ impl Source {
         if !is_refused(error.sqlite_error_code()) {
             return Err(open_error(error.into(), shown));
         }
-        // The -shm file cannot be created.
+        // The -shm file cannot be created, for example on a read-only file system.
         if has_log(file) {
             return Err(open_error(error.into(), shown)).context(
                 "its -wal file has commits that are not in the database file: copy both to a folder that can be written, \
@@ -88,7 +90,8 @@ impl Source {
         Self::open_without_locks(file, shown)
     }
 
-    /// Opens a database without a -wal file: all commits are in the database, and no server writes.
+    /// Opens a database that has no -wal file, so that all commits are in the main file and no
+    /// server is writing.
     fn open_without_locks(file: &Path, shown: &str) -> Result<Self> {
         let before = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -97,8 +100,8 @@ impl Source {
         Ok(Self { connection, before: Some(before) })
     }
 
-    /// Checks that nothing was written while the database was read without locks: the file system may also be mounted
-    /// as writable.
+    /// Checks that the file was not modified while it was read without locks. The same file system
+    /// may be mounted writable elsewhere.
     fn check_unchanged(&self, file: &Path) -> Result<()> {
         let Some(before) = &self.before else { return Ok(()) };
         let now = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -118,13 +121,13 @@ fn probe(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns `true` if there are commits outside the database file.
+/// Returns `true` if some commits are only in the -wal file.
 fn has_log(file: &Path) -> bool {
     let [log, _] = companion_paths(file);
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Returns the URI of a file that no process writes to. SQLite needs no companion files for it.
+/// Returns the SQLite URI that opens a file as immutable, without -wal and -shm files.
 fn immutable_uri(file: &str) -> String {
     let escaped = file.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     // Without an authority, a path that starts with two slashes would be parsed as a host.

@@ -1,4 +1,5 @@
-//! Types of columns. A value that cannot be read is an error, never a default.
+//! Conversions between Rust types and column values. An invalid stored value is an error, never a
+//! default.
 
 use std::error::Error;
 use std::str::FromStr;
@@ -12,32 +13,33 @@ use url::Url;
 use crate::row::Value;
 use crate::schema::ColumnKind;
 
-/// A type that is stored in a single column.
+/// A Rust type that is stored in a single column.
 pub trait ColumnType: Sized + Into<Value> {
-    /// The type of the column.
+    /// The SQL type of the column.
     const KIND: ColumnKind;
 
-    /// Reads a stored value.
+    /// Converts a stored value to this type.
     ///
     /// # Errors
-    /// If no value of this type is stored in this form.
+    /// Returns an error if the stored value is not valid for this type.
     fn from_value(value: Value) -> Result<Self>;
 }
 
-/// A type that can store a `T` of another crate. Every type can also store itself.
+/// A column type that stores values of type `T`, such as [`Json`] for a type of another crate.
+/// Every type wraps itself.
 pub trait Wrapper<T>: Sized {
-    /// Converts to the stored form.
+    /// Wraps a value for storage.
     fn wrap(value: T) -> Self;
 
-    /// Converts from the stored form.
+    /// Unwraps a stored value.
     fn into_wrapped(self) -> T;
 }
 
-/// A value that is stored as its `Display` text.
+/// Stores a value as text with its `Display` and `FromStr` implementations.
 #[derive(Clone, Debug)]
 pub struct Parsed<T>(pub T);
 
-/// A value that is stored as JSON.
+/// Stores a value as JSON text.
 #[derive(Clone, Debug)]
 pub struct Json<T>(pub T);
 
@@ -119,8 +121,9 @@ impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
     }
 }
 
-/// Implements [`ColumnType`] for types that are stored as text, with functions that write and read
-/// them: `text_columns! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
+/// Implements [`ColumnType`] for types that are stored as text, given functions that format and
+/// parse them:
+/// `text_columns! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
 #[macro_export]
 macro_rules! text_columns {
     ($($name:ty: $write:expr, $read:expr;)+) => {$(

@@ -1,4 +1,4 @@
-//! Types that are stored in one or several columns.
+//! Conversions between Rust types and one or more columns of a row.
 
 use std::marker::PhantomData;
 
@@ -9,24 +9,25 @@ use crate::row::{Row, Value};
 use crate::schema::{Column, ColumnKind, StoredTable};
 use crate::text::SqlText;
 
-/// A type that is stored in one or several columns.
+/// A type that is read from one or more columns.
 pub trait ReadColumns: Sized {
-    /// The columns. A column without a name has the name of the field.
+    /// The columns of this type. A column with an empty name is named after the field.
     const COLUMNS: &'static [Column];
 
-    /// The list of columns, such as `id, name`, for queries of this part of a row.
+    /// The comma-separated column names, such as `id, name`, for queries that read only these
+    /// columns.
     const COLUMN_LIST: &'static str = SqlText::new().names(Self::COLUMNS, Self::COLUMNS.len()).as_str();
 
-    /// Reads the columns in their order.
+    /// Reads the columns in the order of [`ReadColumns::COLUMNS`].
     ///
     /// # Errors
-    /// The first column that is invalid, or contradicts another.
+    /// Returns an error if a column is invalid or contradicts another column.
     fn read(values: &mut Values) -> Result<Self>;
 
-    /// Reads a row with the columns of [`ReadColumns::COLUMN_LIST`].
+    /// Reads a row that consists of the columns of [`ReadColumns::COLUMN_LIST`].
     ///
     /// # Errors
-    /// The table and the column that is invalid.
+    /// Returns an error with the name of the table and of the invalid column.
     fn from_part(table: &'static str, row: Row) -> Result<Self> {
         let read = row.0.len();
         let columns = Self::COLUMNS.len();
@@ -35,9 +36,9 @@ pub trait ReadColumns: Sized {
     }
 }
 
-/// A type with columns that an insert sets.
+/// A type that an `INSERT` statement stores in one or more columns.
 pub trait WriteColumns: ReadColumns {
-    /// Writes the columns in their order.
+    /// Appends the values of the columns in the order of [`ReadColumns::COLUMNS`].
     fn write(self, values: &mut Vec<Value>);
 }
 
@@ -63,7 +64,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// Creates the values of a row of this table.
+    /// Creates the reader of a row of this table.
     #[must_use]
     pub fn new(table: StoredTable, row: Row) -> Self {
         Self { table, values: row.0.into_iter().enumerate() }
@@ -72,41 +73,42 @@ impl Values {
     /// Reads the next column.
     ///
     /// # Errors
-    /// The table and the column, if the value is invalid.
+    /// Returns an error with the name of the table and of the column if the value is invalid.
     pub fn next_column<T: ColumnType>(&mut self) -> Result<T> {
-        let (at, value) = self.values.next().context("a row has fewer columns than its definition")?;
+        let (index, value) = self.values.next().context("a row has fewer columns than its definition")?;
         T::from_value(value).with_context(|| {
-            let column = self.table.columns.get(at).map_or("", |column| column.name);
+            let column = self.table.columns.get(index).map_or("", |column| column.name);
             format!("{}.{column}", self.table.name)
         })
     }
 }
 
-/// A field of type `T` that is stored as a `V`.
+/// Reads and writes a field of type `T` that is stored as a `V`.
 #[derive(Debug)]
 pub struct RowField<T, V = T>(PhantomData<(T, V)>);
 
 impl<T, V: ReadColumns + Wrapper<T>> RowField<T, V> {
-    /// The columns of the field.
+    /// The columns that store the field.
     pub const COLUMNS: &'static [Column] = V::COLUMNS;
 
-    /// Reads the field.
+    /// Reads the field from its columns.
     ///
     /// # Errors
-    /// The errors of [`ReadColumns::read`].
+    /// Returns the errors of [`ReadColumns::read`].
     pub fn read(values: &mut Values) -> Result<T> {
         V::read(values).map(V::into_wrapped)
     }
 }
 
 impl<T, V: WriteColumns + Wrapper<T>> RowField<T, V> {
-    /// Writes the field.
+    /// Appends the column values of the field.
     pub fn write(value: T, values: &mut Vec<Value>) {
         V::wrap(value).write(values);
     }
 }
 
-/// Defines a struct that is a part of rows. Its fields are columns, like the fields in [`rows!`](crate::rows!).
+/// Defines a struct for a group of columns that several tables share. Its fields are declared like
+/// those of [`rows!`](crate::rows!).
 #[macro_export]
 macro_rules! columns {
     (
@@ -147,7 +149,7 @@ macro_rules! columns {
     };
 }
 
-/// Returns the number of columns of these fields.
+/// Returns the total number of columns of these fields.
 #[doc(hidden)]
 #[must_use]
 pub const fn count(parts: &[(&str, &[Column])]) -> usize {
@@ -160,20 +162,20 @@ pub const fn count(parts: &[(&str, &[Column])]) -> usize {
     count
 }
 
-/// Returns the columns of these fields, each with its name.
+/// Returns the columns of all fields. A column without a name gets the name of its field.
 #[doc(hidden)]
 #[must_use]
 pub const fn flat<const N: usize>(parts: &[(&'static str, &[Column])]) -> [Column; N] {
     let mut flat = [Column { name: "", kind: ColumnKind::Text }; N];
-    let mut at = 0;
+    let mut index = 0;
     let mut part = 0;
     while part < parts.len() {
         let (field, columns) = parts[part];
         let mut column = 0;
         while column < columns.len() {
             let Column { name, kind } = columns[column];
-            flat[at] = Column { name: if name.is_empty() { field } else { name }, kind };
-            at += 1;
+            flat[index] = Column { name: if name.is_empty() { field } else { name }, kind };
+            index += 1;
             column += 1;
         }
         part += 1;

@@ -1,41 +1,45 @@
-//! The files of an embedded database.
+//! Checks the files of an embedded database: the main file, the write-ahead log and its index.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// There is no embedded database at this path.
+/// Error that no embedded database exists at this path.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no signpost database at {0}")]
 pub struct DatabaseMissing(pub String);
 
-/// Minimum free space of a file system that is not full, in bytes: a checkpoint of the log needs space too.
+/// Minimum free space of the file system, in bytes. A checkpoint of the write-ahead log needs free
+/// space.
 const MIN_FREE: u64 = 1 << 20;
 
-/// The files of an open database.
+/// The files of an open embedded database, for detecting moved, deleted or replaced files.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     database: OpenFile,
-    /// The write-ahead log, with the last commits until a checkpoint copies them into the database.
+    /// The -wal file, the write-ahead log. It contains the latest commits until a checkpoint copies
+    /// them to the main file.
     log: OpenFile,
-    /// The index of the log, memory shared by all processes that have the database open. A process that creates another
-    /// index does not see the other processes' commits and locks.
+    /// The -shm file, the index of the write-ahead log. It is shared memory of all processes that
+    /// have the database open. A process that creates a new index does not see the commits and
+    /// locks of other processes.
     index: OpenFile,
 }
 
-/// A file that is open.
+/// A file, with its identity at the time it was opened.
 #[derive(Clone, Debug)]
 struct OpenFile {
     path: PathBuf,
-    /// `None` if the system does not identify files.
+    /// `None` if the operating system does not provide file identities.
     identity: Option<Identity>,
 }
 
-/// Device and inode.
+/// The device and inode numbers of a file.
 type Identity = (u64, u64);
 
-/// The identities of the files that a server has open, as it records them for other processes. `None` if the system
-/// does not identify files, or there was no such file.
+/// The identities of the files that a server has open, as it records them for other processes. A
+/// field is `None` if the file did not exist or the operating system does not provide file
+/// identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileIdentities {
     database: Option<Identity>,
@@ -45,21 +49,21 @@ pub(super) struct FileIdentities {
     index: Option<Identity>,
 }
 
-/// A change of a file.
+/// The reason an open file is no longer at its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileChange {
-    Gone,
+    Missing,
     Replaced,
 }
 
 impl DatabaseFile {
-    /// Returns the files of a database that was just opened.
+    /// Records the identities of the files of a database that was just opened.
     pub(super) fn opened(path: &Path) -> Self {
         let [log, index] = companion_paths(path);
         Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log), index: OpenFile::at(index) }
     }
 
-    /// Returns the files at a path, with these identities.
+    /// Returns the files at a path with the identities that a server recorded.
     pub(super) fn with(path: &Path, identities: FileIdentities) -> Self {
         let [log, index] = companion_paths(path);
         let FileIdentities { database, log: log_identity, index: index_identity } = identities;
@@ -75,10 +79,11 @@ impl DatabaseFile {
         FileIdentities { database: self.database.identity, log: self.log.identity, index: self.index.identity }
     }
 
-    /// Checks that the files can be written to. Writes to a moved or deleted file would be lost for the next server.
+    /// Checks that the files can still be written. Writes to a moved or deleted file would be lost
+    /// at the next start.
     ///
     /// # Errors
-    /// The reason why not.
+    /// Returns the reason if the files cannot be written.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         self.check_identities()?;
         match free_bytes(&self.database.path) {
@@ -87,30 +92,31 @@ impl DatabaseFile {
         }
     }
 
-    /// Checks that the files at their paths are those that were opened.
+    /// Checks that the files at their paths are still the open files.
     ///
     /// # Errors
-    /// The file that was replaced, or is gone.
+    /// Returns a description of the file that was replaced, moved or deleted.
     pub(super) fn check_identities(&self) -> Result<(), &'static str> {
         match self.database.change() {
-            Some(FileChange::Gone) => return Err("the database file was moved or deleted"),
+            Some(FileChange::Missing) => return Err("the database file was moved or deleted"),
             Some(FileChange::Replaced) => return Err("the database file was replaced by another"),
             None => {}
         }
         match self.log.change() {
-            Some(FileChange::Gone) => return Err("the -wal file of the database was moved or deleted"),
+            Some(FileChange::Missing) => return Err("the -wal file of the database was moved or deleted"),
             Some(FileChange::Replaced) => return Err("the -wal file of the database was replaced by another"),
             None => {}
         }
         match self.index.change() {
-            Some(FileChange::Gone) => Err("the -shm file of the database was moved or deleted"),
+            Some(FileChange::Missing) => Err("the -shm file of the database was moved or deleted"),
             Some(FileChange::Replaced) => Err("the -shm file of the database was replaced by another"),
             None => Ok(()),
         }
     }
 }
 
-/// Returns the paths of the -wal and the -shm file, in the directory of the file itself, not of a link to it.
+/// Returns the paths of the -wal and -shm files. They are next to the database file itself, not
+/// next to a symbolic link to it.
 pub(super) fn companion_paths(database: &Path) -> [PathBuf; 2] {
     let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     ["-wal", "-shm"].map(|end| {
@@ -127,7 +133,7 @@ impl OpenFile {
 
     fn change(&self) -> Option<FileChange> {
         match (self.identity, identity(&self.path)) {
-            (Some(_), None) => Some(FileChange::Gone),
+            (Some(_), None) => Some(FileChange::Missing),
             (Some(opened), Some(found)) if opened != found => Some(FileChange::Replaced),
             _ => None,
         }
@@ -145,7 +151,8 @@ fn identity(_: &Path) -> Option<Identity> {
     None
 }
 
-/// Returns the free space, some of which may be reserved for the administrator.
+/// Returns the free space of a file system in bytes, including space that is reserved for the
+/// administrator.
 #[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
     let stats = rustix::fs::statvfs(path).ok().filter(|stats| stats.f_blocks > 0)?;
@@ -157,7 +164,8 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Returns the space that is available on the disk of a path, in bytes, if the system reports it.
+/// Returns the space in bytes that is available to this process on the file system of a path, if
+/// known.
 #[cfg(unix)]
 #[must_use]
 pub fn available_bytes(path: &Path) -> Option<u64> {
@@ -165,17 +173,17 @@ pub fn available_bytes(path: &Path) -> Option<u64> {
     stats.f_bavail.checked_mul(stats.f_frsize)
 }
 
-/// Returns `None`: the available space is unknown on this system.
+/// Returns `None`, because this platform does not report the available space.
 #[cfg(not(unix))]
 #[must_use]
 pub fn available_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Returns the reason why the system does not let this process open or write the files of a database, if it is found.
-/// Paths are after the first colon: only the part before it is public.
+/// Returns the reason the operating system denies access to the files of a database, if any. Paths
+/// follow the first colon, because only the text before the colon is public.
 #[cfg(unix)]
-pub(super) fn find_refusal(database: &Path) -> Option<String> {
+pub(super) fn find_access_error(database: &Path) -> Option<String> {
     use rustix::fs::{Access, access};
     use rustix::io::Errno;
 
@@ -197,7 +205,7 @@ pub(super) fn find_refusal(database: &Path) -> Option<String> {
         let shown = path.display();
         match access(path, need) {
             Ok(()) => {}
-            // The companions are created on demand.
+            // The -wal and -shm files may be missing, because SQLite creates them on demand.
             Err(Errno::NOENT) if path != folder => {}
             Err(Errno::NOENT) => return Some(format!("the folder does not exist: {shown}")),
             Err(Errno::NOTDIR) => return Some(format!("a part of the path is no folder: {shown}")),
@@ -212,7 +220,7 @@ pub(super) fn find_refusal(database: &Path) -> Option<String> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn find_refusal(_: &Path) -> Option<String> {
+pub(super) fn find_access_error(_: &Path) -> Option<String> {
     None
 }
 
@@ -253,7 +261,7 @@ mod tests {
             (folder.path().join("none/database"), Some("the folder does not exist")),
             (database, Some("it is a folder")),
         ] {
-            let reason = find_refusal(&path);
+            let reason = find_access_error(&path);
             let reason = reason.as_deref().map(|reason| reason.split(':').next().unwrap_or_default());
             assert_eq!(reason, expected, "{}", path.display());
         }
@@ -278,7 +286,7 @@ mod tests {
             ),
         ] {
             let companion = folder.path().join(format!("database{end}"));
-            // A companion that did not exist may be created.
+            // A -wal or -shm file that did not exist may be created.
             let before = DatabaseFile::opened(&path);
             fs::write(&companion, "").unwrap();
             let opened = DatabaseFile::opened(&path);

@@ -1,7 +1,7 @@
-//! States of the file of an embedded database.
+//! Identifies states of the file of an embedded database, for caching.
 
-/// A state of the whole file. It changes with every commit of this process or another
-/// ([`Store::file_state`](crate::Store::file_state)).
+/// An opaque state of the database file, returned by
+/// [`Store::file_state`](crate::Store::file_state). Every commit of any process changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileState(u64);
 

@@ -1,19 +1,21 @@
-//! IDs with a prefix (`sess_…`, `dom_…`), each with a separate type.
+//! Generates and parses prefixed IDs such as `sess_…` and `dom_…`, with a distinct Rust type for
+//! each prefix.
 
 use std::sync::LazyLock;
 
 use data_encoding::{Encoding, Specification};
 use jiff::Timestamp;
 
-/// Lower-case base32 without padding. The alphabet has the order of the bytes, so newer IDs sort after older IDs, and
-/// the index of a table grows at its end.
+/// Lower-case base32 without padding. The alphabet is in ASCII order, so newer IDs sort after older
+/// IDs and table indexes grow at the end.
 static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
     specification.encoding().expect("32 different symbols are an alphabet")
 });
 
-/// Returns the text of an ID: the prefix, then 48 bits of Unix milliseconds and 128 random bits in 36 characters.
+/// Formats an ID: the prefix, then 36 characters that encode 48 bits of Unix milliseconds and 128
+/// random bits.
 #[must_use]
 pub fn encode(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     let mut bytes = [0; 22];
@@ -26,14 +28,14 @@ pub fn encode(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     text
 }
 
-/// Returns `true` if a text is an ID in the form of [`encode`].
+/// Returns `true` if a text is an ID that [`encode`] may return for this prefix.
 #[must_use]
 pub fn is_valid(prefix: &str, text: &str) -> bool {
     let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
     rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
 }
 
-/// Returns the creation time of an ID, to the millisecond.
+/// Returns the creation time of an ID with millisecond precision.
 #[must_use]
 pub fn time(id: &str) -> Timestamp {
     let bytes = id.rsplit('_').next().and_then(|rest| BASE32.decode(rest.as_bytes()).ok());
@@ -41,7 +43,7 @@ pub fn time(id: &str) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Defines types of IDs with their prefix: `ids! { /// Names a session. SessionId = "sess"; }`.
+/// Defines ID types with their prefixes: `ids! { /// Identifies a session. SessionId = "sess"; }`.
 #[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
@@ -50,25 +52,25 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Creates an ID from the time and 128 random bits.
+            /// Creates an ID from the current time and 128 random bits.
             #[must_use]
             pub fn new(now: ::jiff::Timestamp, random: [u8; 16]) -> Self {
                 Self($crate::id::encode($prefix, now, random))
             }
 
-            /// Parses an ID; `None` if the text is not an ID of this type.
+            /// Parses an ID. Returns `None` if the text is not an ID of this type.
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {
                 $crate::id::is_valid($prefix, text).then(|| Self(text.to_owned()))
             }
 
-            /// Returns the creation time of the ID, to the millisecond.
+            /// Returns the creation time of the ID with millisecond precision.
             #[must_use]
             pub fn time(&self) -> ::jiff::Timestamp {
                 $crate::id::time(&self.0)
             }
 
-            /// Returns the text.
+            /// Returns the ID as a string slice.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -125,7 +127,7 @@ mod tests {
     use jiff::Timestamp;
 
     crate::ids! {
-        /// Names a thing.
+        /// Identifies a thing.
         ThingId = "thing";
     }
 

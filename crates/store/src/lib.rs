@@ -1,4 +1,4 @@
-//! The database: SQLite by default, PostgreSQL for several replicas.
+//! The storage layer: SQLite by default, PostgreSQL for deployments with several servers.
 //!
 //! A write is a *value*: an atomic list of [`Statement`]s. SQLite can therefore put the writes of many requests into a
 //! single commit, and both engines use the same SQL text. In return, Rust code cannot decide anything within a

@@ -1,5 +1,6 @@
-//! Limits an embedded database to one server: two would deliver every event twice. The lock file records the files that
-//! the server has open, so that commands open no others.
+//! Limits an embedded database to one server process, because two would deliver every event twice.
+//! The lock file also records the files that the server has open, so that command-line commands do
+//! not open different files.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -9,27 +10,27 @@ use anyhow::{Context, Result, bail};
 
 use crate::file::{DatabaseFile, FileIdentities};
 
-/// Maximum number of symbolic links to a file, equal to the limit of Linux.
+/// Maximum number of symbolic links to follow, equal to the limit of Linux.
 const MAX_LINKS: usize = 40;
-/// Maximum length of a server's record, in bytes.
+/// Maximum size of the recorded file identities, in bytes.
 const MAX_RECORD_BYTES: u64 = 4096;
 
-/// The system does not let this process read the record of the server's files.
+/// Error that this process may not read the lock file with the recorded file identities.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: run the command as the user of the server", .0.display())]
 pub(super) struct RecordNotReadable(PathBuf);
 
-/// The lock of an embedded database, held until it is dropped.
+/// An exclusive lock on an embedded database. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct DatabaseLock {
     file: File,
     database: PathBuf,
 }
 
-/// Locks an embedded database for this process, by any of its names.
+/// Locks an embedded database for this process. Different paths to the same file share a lock.
 ///
 /// # Errors
-/// If another process has the lock, or the lock file cannot be created.
+/// Returns an error if another process has the lock or the lock file cannot be created.
 pub fn lock(database: &Path) -> Result<DatabaseLock> {
     let shown = database.display();
     try_lock(database)?.with_context(|| {
@@ -40,13 +41,14 @@ pub fn lock(database: &Path) -> Result<DatabaseLock> {
 /// Locks an embedded database for this process. Returns `None` if another process has the lock.
 ///
 /// # Errors
-/// If the lock file cannot be created.
+/// Returns an error if the lock file cannot be created.
 pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     let shown = database.display();
     let cannot =
         || format!("cannot create a lock file next to the database {shown}: choose another folder with --data-dir");
-    let database = linked(database).with_context(cannot)?;
-    // Another process that has the lock may have recorded its files: they are not truncated before the lock is taken.
+    let database = resolve_links(database).with_context(cannot)?;
+    // Another process that has the lock may have recorded its files, so the lock file is not
+    // truncated before it is locked.
     let options = OpenOptions::new().write(true).create(true).truncate(false).open(lock_file(&database));
     let file = options.with_context(cannot)?;
     match file.try_lock() {
@@ -62,20 +64,20 @@ pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
 }
 
 impl DatabaseLock {
-    /// Records the files of the database as open in this process.
+    /// Records the identities of the open database files for other processes.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// Returns an error if the lock file cannot be written.
     pub fn record_files(&self) -> Result<()> {
         let record = serde_json::to_vec(&DatabaseFile::opened(&self.database).identities())?;
         let written = (&self.file).write_all(&record);
         written.with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
     }
 
-    /// Deletes the record, before the files are closed.
+    /// Deletes the recorded file identities. Must be called before the database files are closed.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the lock file cannot be written.
     pub fn clear_record(&self) -> Result<()> {
         let cleared = self.file.set_len(0);
         cleared.with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
@@ -83,21 +85,24 @@ impl DatabaseLock {
 }
 
 impl Drop for DatabaseLock {
-    /// Unlocks the file. A child process has a copy of the descriptor until it executes its program; closing only this
-    /// descriptor would leave the file locked until then (flock(2)).
+    /// Unlocks the file explicitly. A forked child process has a copy of the descriptor until it
+    /// calls `exec`, so closing only this descriptor would leave the file locked until then; see
+    /// flock(2).
     fn drop(&mut self) {
-        // If this fails, the lock ends when the last descriptor is closed.
+        // If unlocking fails, the lock is released when the last descriptor is closed.
         drop(self.file.unlock());
     }
 }
 
-/// Checks that the files of a database are those that its running server, if any, has open. A process that opens
-/// another -shm file does not see the server's locks: both write to the same locations and destroy the database.
+/// Checks that the database files are the files that the running server, if any, has open. A
+/// process that opens a different -shm file does not see the server's locks, so both would write to
+/// the same locations and corrupt the database.
 ///
 /// # Errors
-/// The replaced or missing file, with the remedy; [`RecordNotReadable`] if the record belongs to another user.
+/// Returns an error with the remedy if a file was replaced or is missing, or [`RecordNotReadable`]
+/// if another user owns the lock file.
 pub(super) fn check_server_files(database: &Path) -> Result<()> {
-    let Ok(database) = linked(database) else { return Ok(()) };
+    let Ok(database) = resolve_links(database) else { return Ok(()) };
     let path = lock_file(&database);
     let mut record = Vec::new();
     match File::open(&path) {
@@ -116,7 +121,7 @@ pub(super) fn check_server_files(database: &Path) -> Result<()> {
         Err(_) => Err("the files that the server has open are not known"),
     };
     let Err(reason) = checked else { return Ok(()) };
-    // A server that was killed leaves its record behind.
+    // A server that was killed leaves its recorded identities behind.
     if !is_locked(&path)? {
         return Ok(());
     }
@@ -126,11 +131,11 @@ pub(super) fn check_server_files(database: &Path) -> Result<()> {
     )
 }
 
-/// Returns true if another process has the lock.
+/// Returns `true` if another process has the lock.
 fn is_locked(path: &Path) -> Result<bool> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // Released with the file. A server that starts now fails to lock; this only affects a server that starts after
-    // another was killed and its files were replaced.
+    // Released when the file is closed. A server that starts at this moment cannot lock the
+    // database. This only affects a restart after a server was killed and its files were replaced.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
@@ -142,8 +147,9 @@ fn lock_file(database: &Path) -> PathBuf {
     database.with_added_extension("lock")
 }
 
-/// Returns the target of a path, even if it does not exist yet: the lock is in the directory of the future file.
-pub(super) fn linked(path: &Path) -> std::io::Result<PathBuf> {
+/// Resolves symbolic links, even if the target does not exist yet. The lock file is in the
+/// directory of the target.
+pub(super) fn resolve_links(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match path.canonicalize() {
@@ -176,7 +182,7 @@ mod tests {
         symlink("real", &link).unwrap();
         symlink("../link", above.join("link")).unwrap();
         symlink(&above, &linked).unwrap();
-        // The names are equal before the file exists and afterwards.
+        // The paths share a lock both before and after the file exists.
         for _ in 0..2 {
             for names in [[&real, &link], [&link, &real], [&linked.join("link"), &real]] {
                 let held = lock(names[0]).unwrap();
@@ -212,7 +218,7 @@ mod tests {
         for changed in [&database, &wal, &shm] {
             let server = lock(&database).unwrap();
             server.record_files().unwrap();
-            // A second server that is refused does not delete the record.
+            // A second server that fails to lock does not delete the record.
             assert!(try_lock(&database).unwrap().is_none());
             check_server_files(&database).unwrap();
             fs::rename(changed, &aside).unwrap();
@@ -226,7 +232,7 @@ mod tests {
             server.record_files().unwrap();
             fs::rename(&aside, changed).unwrap();
             assert!(check_server_files(&database).is_err());
-            // It was killed.
+            // The server was killed.
             drop(server);
             check_server_files(&database).unwrap();
         }

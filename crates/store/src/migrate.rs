@@ -1,9 +1,9 @@
-//! Migrations of the tables. Each runs once, in a transaction.
+//! Runs schema migrations. Each migration runs once, in a transaction.
 //!
 //! During an update, servers of two versions share a database. Therefore a migration either *expands*: it adds tables
 //! and columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes tables and
-//! columns that only older servers use, and runs on request of the operator when they have stopped. An embedded
-//! database has one server, so it runs both.
+//! columns that only older servers use, and runs when the operator requests it after those servers
+//! have stopped. An embedded database has a single server, so that both kinds run when it starts.
 
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, TransactionBehavior};
@@ -12,41 +12,43 @@ use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 use crate::application_id;
 
-/// Application name of the connections of servers, followed by their version. The operator sees it.
+/// Prefix of the PostgreSQL application name of server connections. The version follows it, and the
+/// operator can see it.
 pub(super) const SERVER: &str = "signpost/";
 
-/// The migrations that were applied. The table also distinguishes databases of this program from others.
+/// The table of applied migrations. Only databases of this program have it.
 pub(super) const APPLIED: &str = "CREATE TABLE IF NOT EXISTS applied_migrations (version BIGINT NOT NULL)";
-/// The migrations that a program must include to use the tables.
+/// The table of migrations that a program must support to use the database.
 const REQUIRED: &str = "CREATE TABLE IF NOT EXISTS required_migrations (version BIGINT NOT NULL)";
-/// Returns true if an unreleased version created tables.
+/// Returns `true` if an unreleased version of this program created the tables.
 const FIND_UNRELEASED: &str = "SELECT to_regclass('schema_needed') IS NOT NULL";
 
-/// A migration.
+/// A schema migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// The statements for PostgreSQL.
+    /// The SQL statements for PostgreSQL.
     pub postgres: &'static str,
-    /// The statements for SQLite; `None` if an embedded database does not need the migration.
+    /// The SQL statements for SQLite, or `None` if an embedded database does not need the
+    /// migration.
     pub sqlite: Option<&'static str>,
-    /// Whether it removes tables or columns that older programs use.
+    /// Set if the migration removes tables or columns that older programs use.
     pub contracts: bool,
 }
 
-/// A newer program changed this database, so that this program cannot use it.
+/// Error that a newer program migrated this database, so that this program cannot use it.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "a newer signpost has changed this database (its tables require version {needed}, this program supports {known}): \
      update the program; nothing was changed"
 )]
 pub struct DatabaseTooNew {
-    /// The version that the database requires.
+    /// The schema version that the database requires.
     pub needed: i64,
-    /// The newest version that this program supports.
+    /// The newest schema version that this program supports.
     pub known: i64,
 }
 
-/// An unreleased version of this program created the database.
+/// Error that an unreleased version of this program created the database.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "an unreleased version of signpost created this database, and no released version can use it: begin with another \
@@ -57,16 +59,16 @@ pub struct DatabaseUnreleased;
 /// The result of running migrations.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Migrated {
-    /// The newest version before.
+    /// The newest version that was applied before.
     pub from: i64,
-    /// The newest version now.
+    /// The newest version that is applied now.
     pub to: i64,
-    /// The versions that can run once older servers are gone.
-    pub waiting: Vec<i64>,
+    /// The versions of the contracting migrations that can run once older servers have stopped.
+    pub pending: Vec<i64>,
 }
 
 impl Migrated {
-    /// Logs a line if existing tables were changed.
+    /// Logs the version change if existing tables were changed.
     pub(super) fn log(&self) {
         let Self { from, to, .. } = self;
         if *from > 0 && from != to {
@@ -76,15 +78,15 @@ impl Migrated {
 }
 
 impl Migration {
-    /// Creates a migration that expands, with the same statements for both engines.
+    /// Creates an expanding migration with the same SQL statements for both engines.
     #[must_use]
     pub const fn expands(sql: &'static str) -> Self {
         Self { postgres: sql, sqlite: Some(sql), contracts: false }
     }
 }
 
-/// Returns the newest version of these migrations.
-pub(super) fn known(migrations: &[Migration]) -> i64 {
+/// Returns the version of the newest of these migrations.
+pub(super) fn newest_version(migrations: &[Migration]) -> i64 {
     version_of(migrations.len())
 }
 
@@ -92,8 +94,9 @@ fn version_of(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
 }
 
-/// Returns the migrations that are not applied, except contracting migrations unless `contract` is set, and the result.
-fn due(
+/// Returns the migrations to run and their result. Contracting migrations are excluded unless
+/// `contract` is set.
+fn due_migrations(
     list: &[Migration],
     applied: &[i64],
     needed: i64,
@@ -104,14 +107,15 @@ fn due(
         return Err(DatabaseTooNew { needed, known });
     }
     let numbered = (1..).zip(list.iter().copied()).filter(|(version, _)| !applied.contains(version));
-    let (due, waiting): (Vec<_>, Vec<_>) = numbered.partition(|(_, migration)| contract || !migration.contracts);
+    let (due, pending): (Vec<_>, Vec<_>) = numbered.partition(|(_, migration)| contract || !migration.contracts);
     let from = applied.iter().copied().max().unwrap_or(0);
     let to = due.iter().map(|(version, _)| *version).chain([from]).max().unwrap_or(from);
-    Ok((due, Migrated { from, to, waiting: waiting.into_iter().map(|(version, _)| version).collect() }))
+    Ok((due, Migrated { from, to, pending: pending.into_iter().map(|(version, _)| version).collect() }))
 }
 
-/// Runs the migrations of PostgreSQL. If several servers start together, one runs them and the others wait.
-pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
+/// Runs the migrations on PostgreSQL. If several servers start at the same time, one runs the
+/// migrations and the others wait.
+pub(super) async fn run_postgres(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
     if transaction.query_one(FIND_UNRELEASED, &[]).await?.try_get(0)? {
@@ -121,7 +125,7 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     let applied = transaction.query("SELECT version FROM applied_migrations", &[]).await?;
     let applied = applied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
     let needed = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM required_migrations", &[]).await?;
-    let (due, migrated) = due(migrations, &applied, needed.try_get(0)?, contract)?;
+    let (due, migrated) = due_migrations(migrations, &applied, needed.try_get(0)?, contract)?;
     for (version, migration) in due {
         if migration.contracts {
             check_no_older_server(&transaction, version).await?;
@@ -134,7 +138,7 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     Ok(migrated)
 }
 
-/// Checks that no older server is connected, which a contracting migration would break.
+/// Checks that no older server is connected, because a contracting migration would break it.
 async fn check_no_older_server(transaction: &Transaction<'_>, version: i64) -> Result<()> {
     let connected = "SELECT DISTINCT application_name FROM pg_stat_activity
                      WHERE datname = current_database() AND application_name LIKE 'signpost/%'";
@@ -147,7 +151,7 @@ async fn check_no_older_server(transaction: &Transaction<'_>, version: i64) -> R
     Ok(())
 }
 
-/// Runs the migrations of SQLite.
+/// Runs the migrations on SQLite.
 pub(super) fn run(connection: &mut Connection, migrations: &[Migration]) -> Result<Migrated> {
     run_list(connection, migrations, true)
 }
@@ -162,7 +166,7 @@ fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> 
         .collect::<Result<Vec<i64>, _>>()?;
     let needed =
         transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM required_migrations", [], |row| row.get(0))?;
-    let (due, migrated) = due(list, &applied, needed, contract)?;
+    let (due, migrated) = due_migrations(list, &applied, needed, contract)?;
     application_id::write_id(&transaction)?;
     for (version, migration) in due {
         if let Some(sql) = migration.sqlite {
@@ -192,13 +196,13 @@ mod tests {
     #[test]
     fn older_program_works_until_tables_are_contracted() {
         let mut database = Connection::open_in_memory().unwrap();
-        assert_eq!(run_list(&mut database, OLD, false).unwrap(), Migrated { from: 0, to: 1, waiting: vec![] });
-        let expanded = Migrated { from: 1, to: 4, waiting: vec![3] };
+        assert_eq!(run_list(&mut database, OLD, false).unwrap(), Migrated { from: 0, to: 1, pending: vec![] });
+        let expanded = Migrated { from: 1, to: 4, pending: vec![3] };
         assert_eq!(run_list(&mut database, NEW, false).unwrap(), expanded);
-        // A restart of the older program, and its statements.
+        // The older program restarts and runs its statements.
         run_list(&mut database, OLD, false).unwrap();
         database.execute("INSERT INTO words (old) VALUES ('a')", []).unwrap();
-        let contracted = Migrated { from: 4, to: 4, waiting: vec![] };
+        let contracted = Migrated { from: 4, to: 4, pending: vec![] };
         assert_eq!(run_list(&mut database, NEW, true).unwrap(), contracted);
         let refused = run_list(&mut database, OLD, false).unwrap_err();
         assert_eq!(refused.downcast_ref::<DatabaseTooNew>().map(|newer| (newer.needed, newer.known)), Some((3, 1)));

@@ -1,5 +1,5 @@
-//! Moves all rows from a database to an empty database, in batches. The position is written with each batch, so that an
-//! interrupted move can be continued.
+//! Copies all rows from one database to another, empty database in batches. The position is written
+//! in the transaction of each batch, so that an interrupted copy can be continued.
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::schema::{ColumnKind, StoredTable};
 use crate::statement::{Statement, params};
 use crate::store::Store;
 
-/// Number of rows per write.
+/// Number of rows per batch.
 const BATCH: i64 = 500;
 
 const FIND: &str = "SELECT source, ended_at, reached FROM moves";
@@ -18,7 +18,7 @@ const BEGIN: &str = "INSERT INTO moves (source, begun_at) VALUES ($1, $2)";
 const SET_POSITION: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
 const END: &str = "UPDATE moves SET ended_at = $1 WHERE ended_at IS NULL";
 
-/// The number of rows of a table.
+/// The number of rows of a copied table.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct MovedTable {
@@ -26,24 +26,25 @@ pub struct MovedTable {
     pub rows: i64,
 }
 
-/// The position of a move: the index of the table, and the key of its last row.
+/// The position of a copy: the index of the current table, and the primary key of the last copied
+/// row.
 type MovePosition = (usize, Vec<serde_json::Value>);
 
 impl StoredTable {
-    /// Returns the statement that reads a batch. Statements have static texts, so it is leaked; there are a few per
-    /// table.
+    /// Returns the `SELECT` statement that reads a batch. The text is leaked, because statements
+    /// are `'static`; there are only a few per table.
     fn read(&self) -> &'static str {
         let key = self.key.join(", ");
         let columns = self.key_first();
-        let places = places(self.key.len());
+        let placeholders = placeholders(self.key.len());
         let name = self.name;
-        format!("SELECT {columns} FROM {name} WHERE ({key}) > ({places}) ORDER BY {key} LIMIT {BATCH}").leak()
+        format!("SELECT {columns} FROM {name} WHERE ({key}) > ({placeholders}) ORDER BY {key} LIMIT {BATCH}").leak()
     }
 
     fn write(&self) -> &'static str {
         let columns = self.key_first();
-        let places = places(self.columns.len());
-        format!("INSERT INTO {} ({columns}) VALUES ({places})", self.name).leak()
+        let placeholders = placeholders(self.columns.len());
+        format!("INSERT INTO {} ({columns}) VALUES ({placeholders})", self.name).leak()
     }
 
     fn count(&self) -> &'static str {
@@ -56,35 +57,35 @@ impl StoredTable {
         self.key.iter().copied().chain(others).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns a key that sorts before all others.
-    fn beginning(&self) -> Vec<Value> {
-        let mut beginning = Vec::with_capacity(self.key.len());
+    /// Returns a key that sorts before all keys of the table.
+    fn minimum_key(&self) -> Vec<Value> {
+        let mut minimum_key = Vec::with_capacity(self.key.len());
         for key in self.key {
             let is_number = self.columns.iter().any(|column| column.name == *key && column.kind == ColumnKind::Integer);
-            beginning.push(if is_number { Value::Int(i64::MIN) } else { Value::Text(String::new()) });
+            minimum_key.push(if is_number { Value::Int(i64::MIN) } else { Value::Text(String::new()) });
         }
-        beginning
+        minimum_key
     }
 }
 
-/// Returns the statement that copies a single-row table.
+/// Returns the statement that copies the value of a single-row table.
 async fn single_row(from: &Store, table: &str, column: &str) -> Result<Statement> {
     let row = from.read_one(format!("SELECT {column} FROM {table}").leak(), params![]).await?;
     let value = row.with_context(|| format!("{table} is one row"))?.0.remove(0);
     Ok(Statement::new(format!("UPDATE {table} SET {column} = $1").leak(), vec![value]))
 }
 
-fn places(count: usize) -> String {
+fn placeholders(count: usize) -> String {
     (1..=count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
 }
 
 impl Store {
-    /// Copies all rows from another database with the name `source`. Calls `progress` with the number of copied rows
-    /// and the total. Continues an interrupted move.
+    /// Copies all rows from the database `from`, recorded under the name `source`. Calls `progress`
+    /// with the number of copied rows and the total. Continues an interrupted copy.
     ///
     /// # Errors
-    /// If this database is not empty, except for an interrupted move from this source; if the numbers of rows differ at
-    /// the end; or the errors of [`Store::read`] and [`Store::write`].
+    /// Returns an error if this database is neither empty nor the target of an interrupted copy
+    /// from this source, if the row counts differ at the end, or if a read or write fails.
     pub async fn copy_from(
         &self,
         from: &Self,
@@ -96,10 +97,11 @@ impl Store {
         let expected = from.counts().await?;
         let total = expected.iter().map(|moved| moved.rows).sum();
         let mut copied: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
-        // Single-row tables are also copied first, because their rows may control the writers of the other tables.
+        // Single-row tables are copied first as well, because their values may control what
+        // triggers do with the rows of other tables.
         self.write(self.single_rows(from).await?).await?;
         for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
-            let mut after = key.take().unwrap_or_else(|| table.beginning());
+            let mut after = key.take().unwrap_or_else(|| table.minimum_key());
             let read = table.read();
             let write = table.write();
             loop {
@@ -137,7 +139,8 @@ impl Store {
         Ok(statements)
     }
 
-    /// Returns the position for continuing: the index of a table, and the last key that was copied.
+    /// Returns the position where the copy continues: the index of a table, and the last copied key in
+    /// it.
     async fn begin_move(&self, source: &str, now: Timestamp) -> Result<(usize, Option<Vec<Value>>)> {
         let Some(row) = self.read_one(FIND, params![]).await? else {
             let there = self.counts().await?.into_iter().find(|moved| moved.rows > 0);
@@ -159,10 +162,11 @@ impl Store {
         Ok((position, Some(key.collect::<Result<_>>()?)))
     }
 
-    /// Checks that no move into this database was interrupted, which would have left it incomplete.
+    /// Checks that no copy into this database was interrupted, because the database would be
+    /// incomplete.
     ///
     /// # Errors
-    /// If a move was interrupted, or the errors of [`Store::read`].
+    /// Returns an error if a copy was interrupted, or the errors of [`Store::read`].
     pub async fn check_move(&self) -> Result<()> {
         match self.read_one(FIND, params![]).await? {
             Some(row) if row.opt_time(1)?.is_none() => {
@@ -182,7 +186,7 @@ impl Store {
     }
 }
 
-/// Returns the statements that insert rows and store the position.
+/// Returns the statements that insert a batch of rows and store the new position.
 fn batch(rows: Vec<Row>, write: &'static str, position: usize, key: &[Value]) -> Result<Vec<Statement>> {
     let key = key.iter().map(|value| match value {
         Value::Int(int) => Ok((*int).into()),

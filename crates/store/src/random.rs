@@ -1,9 +1,9 @@
-//! The only source of random bytes.
+//! The only source of random bytes, so that all other code takes them as arguments.
 
 /// Returns `N` random bytes from the operating system.
 ///
 /// # Panics
-/// If the operating system fails to provide them.
+/// Panics if the operating system fails to provide random bytes.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the place that all others are sent to")]
 pub fn random<const N: usize>() -> [u8; N] {

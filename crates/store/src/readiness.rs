@@ -1,4 +1,5 @@
-//! Readiness of the database: the outcome of the last write, or of a test write if there was none for a second.
+//! Tracks the outcome of the last write, for readiness checks. A check without a recent write
+//! performs a test write.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,14 +9,14 @@ use anyhow::Result;
 use crate::sqlite;
 use crate::statement::Unavailable;
 
-/// Lifetime of the outcome of a write.
+/// How long the outcome of a write is considered current.
 const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
 
-/// The outcome of the last write.
+/// The outcome of the last write to the database.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     outcome: Mutex<Option<Outcome>>,
-    /// Locked during a test write, so that concurrent checks share it.
+    /// Held during a test write, so that concurrent checks share its outcome.
     pub(super) probe_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -26,13 +27,14 @@ struct Outcome {
 }
 
 impl LastWrite {
-    /// Records the outcome of a write. The error of a statement is ignored: it does not affect other writes.
+    /// Records the outcome of a write. An error in a statement is ignored, because it does not
+    /// affect other writes.
     pub(super) fn record<T>(&self, result: &Result<T>, now: Instant) {
         let failure = match result {
             Ok(_) => None,
             Err(error) if sqlite::is_corrupt(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
             Err(error) => match error.downcast_ref::<Unavailable>() {
-                // The part after the colon is for the log only.
+                // The text after the first colon may be confidential and is only logged.
                 Some(Unavailable(reason)) => reason.split(':').next().map(str::to_owned),
                 None => return,
             },
@@ -40,12 +42,16 @@ impl LastWrite {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: now, failure });
     }
 
-    /// Returns `true` if a write ended less than a second before `now`.
+    /// Returns `true` if a write completed less than [`OUTCOME_LIFETIME`] before `now`.
     pub(super) fn is_fresh(&self, now: Instant) -> bool {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.as_ref().is_some_and(|outcome| now.saturating_duration_since(outcome.at) < OUTCOME_LIFETIME)
     }
 
+    /// Checks that the last write succeeded.
+    ///
+    /// # Errors
+    /// Returns the reason for its failure, without confidential parts.
     pub(super) fn check(&self) -> Result<(), String> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.as_ref().and_then(|outcome| outcome.failure.as_ref()) {

@@ -1,22 +1,22 @@
-//! Values of parameters and rows.
+//! Values of statement parameters and result rows.
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 
-/// A value in the database. Times are Unix milliseconds.
+/// A database value. Times are stored as Unix milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// No value.
+    /// SQL `NULL`.
     Null,
     /// An integer, a time or a boolean (0 or 1).
     Int(i64),
-    /// Text.
+    /// A text.
     Text(String),
-    /// Bytes.
+    /// A byte string.
     Blob(Vec<u8>),
 }
 
-/// A row of a result, with the columns in the order of the query.
+/// A row of a query result, with the columns in the order of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(pub(super) Vec<Value>);
 
@@ -27,10 +27,10 @@ impl FromIterator<Value> for Row {
 }
 
 impl Row {
-    /// Returns an integer that may be null.
+    /// Returns the value of an integer column, or `None` if it is null.
     ///
     /// # Errors
-    /// If the column has another type.
+    /// Returns an error if the column has another type.
     pub fn opt_int(&self, column: usize) -> Result<Option<i64>> {
         match self.0.get(column) {
             Some(Value::Int(int)) => Ok(Some(*int)),
@@ -39,18 +39,18 @@ impl Row {
         }
     }
 
-    /// Returns an integer.
+    /// Returns the value of an integer column.
     ///
     /// # Errors
-    /// If the column is null or has another type.
+    /// Returns an error if the column is null or has another type.
     pub fn int(&self, column: usize) -> Result<i64> {
         self.opt_int(column)?.with_context(|| format!("column {column} is empty"))
     }
 
-    /// Returns a text that may be null.
+    /// Returns the value of a text column, or `None` if it is null.
     ///
     /// # Errors
-    /// If the column has another type.
+    /// Returns an error if the column has another type.
     pub fn opt_text(&self, column: usize) -> Result<Option<&str>> {
         match self.0.get(column) {
             Some(Value::Text(text)) => Ok(Some(text)),
@@ -59,18 +59,18 @@ impl Row {
         }
     }
 
-    /// Returns a text.
+    /// Returns the value of a text column.
     ///
     /// # Errors
-    /// If the column is null or has another type.
+    /// Returns an error if the column is null or has another type.
     pub fn text(&self, column: usize) -> Result<&str> {
         self.opt_text(column)?.with_context(|| format!("column {column} is empty"))
     }
 
-    /// Returns bytes.
+    /// Returns the value of a column of bytes.
     ///
     /// # Errors
-    /// If the column is null or has another type.
+    /// Returns an error if the column is null or has another type.
     pub fn blob(&self, column: usize) -> Result<&[u8]> {
         match self.0.get(column) {
             Some(Value::Blob(bytes)) => Ok(bytes),
@@ -78,10 +78,10 @@ impl Row {
         }
     }
 
-    /// Returns a time that may be null.
+    /// Returns the value of a time column, or `None` if it is null.
     ///
     /// # Errors
-    /// If the column is not a time.
+    /// Returns an error if the column is not a time.
     pub fn opt_time(&self, column: usize) -> Result<Option<Timestamp>> {
         match self.opt_int(column)? {
             Some(millis) => Ok(Some(Timestamp::from_millisecond(millis)?)),
@@ -89,10 +89,10 @@ impl Row {
         }
     }
 
-    /// Returns a time.
+    /// Returns the value of a time column.
     ///
     /// # Errors
-    /// If the column is null or not a time.
+    /// Returns an error if the column is null or not a time.
     pub fn time(&self, column: usize) -> Result<Timestamp> {
         self.opt_time(column)?.with_context(|| format!("column {column} is empty"))
     }

@@ -1,5 +1,5 @@
-//! The macro [`rows!`](crate::rows!), which generates the struct of a table, its statements, its parameters, its
-//! reader, and the columns to move from a single definition.
+//! The macro [`rows!`](crate::rows!), which generates a row struct, its SQL statements and its
+//! conversions from one table definition.
 
 use anyhow::{Result, bail};
 
@@ -8,47 +8,53 @@ use crate::row::{Row, Value};
 use crate::schema::StoredTable;
 use crate::text::SqlText;
 
-/// A table that [`rows!`](crate::rows!) defines.
+/// A row struct that [`rows!`](crate::rows!) defines.
 pub trait Stored: Sized {
-    /// The table.
+    /// The definition of the table.
     const TABLE: StoredTable;
-    /// Number of columns that an insert sets, the first columns.
+    /// Number of leading columns that an `INSERT` sets.
     const INSERTED: usize;
-    /// Number of columns that a row has, the first columns.
+    /// Number of leading columns that a `SELECT` reads.
     const READ: usize;
 
-    /// `id, name`: the columns of a row.
+    /// The column list of a row: `id, name`
     const COLUMN_LIST: &'static str = SqlText::new().names(Self::TABLE.columns, Self::READ).as_str();
-    /// `SELECT id, name FROM things`
+    /// A query without a condition: `SELECT id, name FROM things`
     const SELECT: &'static str = SqlText::new()
         .push("SELECT ")
         .names(Self::TABLE.columns, Self::READ)
         .push(" FROM ")
         .push(Self::TABLE.name)
         .as_str();
-    /// `INSERT INTO things (id, name) VALUES ($1, $2)`
-    const INSERT: &'static str =
-        SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("VALUES (").places(Self::INSERTED).push(")").as_str();
-    /// `INSERT INTO things (id, name) SELECT $1, $2`, to be followed by a `WHERE`.
+    /// An insert of one row: `INSERT INTO things (id, name) VALUES ($1, $2)`
+    const INSERT: &'static str = SqlText::new()
+        .insert(&Self::TABLE, Self::INSERTED)
+        .push("VALUES (")
+        .placeholders(Self::INSERTED)
+        .push(")")
+        .as_str();
+    /// A conditional insert, to be followed by a `WHERE` clause:
+    /// `INSERT INTO things (id, name) SELECT $1, $2`
     const INSERT_IF: &'static str =
-        SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("SELECT ").places(Self::INSERTED).as_str();
-    /// The insert of many rows at once, for PostgreSQL only: each parameter is an array, and a row is named `new`.
+        SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("SELECT ").placeholders(Self::INSERTED).as_str();
+    /// A conditional insert of many rows, for PostgreSQL only. Each parameter is an array, and a
+    /// row is named `new`.
     const INSERT_MANY_IF: &'static str =
         SqlText::new().insert(&Self::TABLE, Self::INSERTED).unnested(&Self::TABLE, Self::INSERTED).as_str();
 
-    /// Reads a row of [`Stored::SELECT`].
+    /// Reads the values of a row of [`Stored::SELECT`].
     ///
     /// # Errors
-    /// The table and the column that is invalid.
+    /// Returns an error with the name of the table and of the invalid column.
     fn from_values(values: &mut Values) -> Result<Self>;
 
-    /// Returns the parameters of [`Stored::INSERT`].
+    /// Returns the parameter values of [`Stored::INSERT`].
     fn params(self) -> Vec<Value>;
 
-    /// Reads a row of [`Stored::SELECT`].
+    /// Converts a result row of [`Stored::SELECT`].
     ///
     /// # Errors
-    /// The table and the column that is invalid.
+    /// Returns an error with the name of the table and of the invalid column.
     fn from_row(row: Row) -> Result<Self> {
         if row.0.len() != Self::READ {
             bail!("{} columns of {} were read, not the {} of a row", row.0.len(), Self::TABLE.name, Self::READ);
@@ -57,9 +63,10 @@ pub trait Stored: Sized {
     }
 }
 
-/// Defines a struct for a table. Its fields are the columns that an insert sets, in their order, then those that later
-/// writes set (`mutable`). Columns that are not read are `internal`. A type of another crate is stored `as` another
-/// type. A function after `validate` may reject rows with contradicting columns.
+/// Defines a struct for the rows of a table. Its fields are the columns that an `INSERT` sets, in
+/// order, followed by the columns that only later writes set (`mutable`). The columns that are
+/// never read are `internal`. A field with a type of another crate is stored `as` another type. A
+/// function after `validate` may reject rows with contradicting columns.
 ///
 /// ```
 /// use signpost_store::{Stored, rows};
@@ -217,11 +224,11 @@ mod tests {
             (5, i64::MAX.into(), "things.broken_at: "),
             (5, "soon".into(), "things.broken_at: is not a number"),
         ];
-        for (at, value, told) in wrong {
+        for (at, value, expected) in wrong {
             let mut values = stored();
             values[at] = value;
             let error = format!("{:#}", Thing::from_row(Row(values)).unwrap_err());
-            assert!(error.starts_with(told), "{error}");
+            assert!(error.starts_with(expected), "{error}");
         }
         let fewer = Thing::from_row(Row(stored().into_iter().skip(1).collect())).unwrap_err();
         assert_eq!(fewer.to_string(), "5 columns of things were read, not the 6 of a row");

@@ -1,47 +1,49 @@
-//! The tables of a program.
+//! Describes the database schema of a program: migrations, tables and columns.
 
 use crate::migrate::Migration;
 
-/// The tables of a program. Its migrations must also create two tables for the store: `moves` (`source`, `begun_at`,
-/// `reached`, `ended_at`), and `probe` with one row (`at`).
+/// The database schema of a program. Its migrations must also create two tables for this crate:
+/// `moves` (`source`, `begun_at`, `reached`, `ended_at`), and `probe`, with a single row (`at`).
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// The migrations, in order. Released migrations are never edited.
+    /// The migrations, in order. A released migration is never edited.
     pub migrations: &'static [Migration],
-    /// The tables of many rows, in the order of the move.
+    /// The tables with any number of rows, in the order in which they are copied to another
+    /// database.
     pub tables: &'static [StoredTable],
-    /// The single-row tables, each with the column that is moved.
+    /// The single-row tables, each with the column to copy to another database.
     pub single_rows: &'static [(&'static str, &'static str)],
-    /// Tables that are read far more often than they change, so that requests may use cached rows
-    /// ([`Store::table_version`](crate::Store::table_version)).
+    /// The tables that are read far more often than they change, so that requests may use cached
+    /// rows; see [`Store::table_version`](crate::Store::table_version).
     pub watched: &'static [&'static str],
 }
 
-/// A table of many rows.
+/// A table with any number of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredTable {
-    /// Its name.
+    /// The table name.
     pub name: &'static str,
-    /// The columns of its primary key.
+    /// The columns of the primary key.
     pub key: &'static [&'static str],
-    /// All columns: first those that an insert sets, then those that later writes set, then those that are not read.
+    /// All columns: first the columns that an `INSERT` sets, then the columns that later writes
+    /// set, then the columns that are never read.
     pub columns: &'static [Column],
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its name.
+    /// The column name.
     pub name: &'static str,
-    /// The type of its values.
+    /// The type of the values.
     pub kind: ColumnKind,
 }
 
 /// The type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// `TEXT`
+    /// The SQL type `TEXT`.
     Text,
-    /// `BIGINT`: an integer, a time or a boolean.
+    /// The SQL type `BIGINT`, for integers, times and booleans.
     Integer,
 }

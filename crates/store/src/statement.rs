@@ -1,4 +1,4 @@
-//! A write as a value: statements that run together or not at all.
+//! Statements and writes as values. The statements of a write run together or not at all.
 
 use anyhow::Result;
 use tokio::sync::oneshot;
@@ -6,37 +6,38 @@ use tokio::sync::oneshot;
 use crate::row::{Row, Value};
 use crate::watched::TableVersion;
 
-/// An SQL statement with its parameters.
+/// An SQL statement with its parameter values.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<Value>,
-    /// Whether the statement must change a row.
+    /// Set if the statement must change a row.
     pub(crate) expects_row: bool,
-    /// The SQL of a batch of such statements, and the position of the value that identifies each.
+    /// The SQL of a batch of such statements, and the position of the parameter that identifies
+    /// each statement.
     pub(crate) batch: Option<(&'static str, usize)>,
     /// The version of the watched tables that the statement requires.
     pub(crate) if_unchanged: Option<TableVersion>,
 }
 
-/// Sends the result of a statement or a write.
+/// Sends the result of a statement or a write to its caller.
 pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 
 /// The outcome of a write.
 #[derive(Debug, PartialEq)]
 pub enum WriteOutcome {
-    /// All statements are on disk. Contains the rows of the last statement.
+    /// All statements were committed to disk. Contains the rows that the last statement returned.
     Committed(Vec<Row>),
-    /// Nothing was written: the statement at this position was required to change a row and changed none, or the
-    /// watched tables may have changed.
+    /// Nothing was written. The statement at this position had to change a row and changed none, or
+    /// the watched tables may have changed.
     Refused(usize),
 }
 
 /// An error of [`Store::commit`](crate::Store::commit).
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A statement that must change a row changed none: the row does not exist, or another write came first. Nothing
-    /// was written.
+    /// A statement that must change a row changed none, because the row does not exist or another
+    /// write came first. Nothing was written.
     #[error("the row does not exist, or another write came first")]
     Conflict,
     /// The database is unavailable, or a statement failed. Nothing was written.
@@ -45,7 +46,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// Returns this error for a conflict, and the failure of the database otherwise.
+    /// Returns `conflict` for [`WriteError::Conflict`], and converts the database error otherwise.
     pub fn on_conflict<E: From<anyhow::Error>>(self, conflict: E) -> E {
         match self {
             Self::Conflict => conflict,
@@ -54,12 +55,13 @@ impl WriteError {
     }
 }
 
-/// The database cannot serve this request now: the disk is full, the file is locked, or too many requests wait.
+/// Error that the database cannot serve a request at the moment, because the disk is full, the file
+/// is locked, or too many requests are waiting.
 #[derive(Debug, thiserror::Error)]
 #[error("the database is unavailable: {0}")]
 pub struct Unavailable(pub String);
 
-/// Creates the values of `$1`, `$2`, ….
+/// Creates the list of parameter values for `$1`, `$2`, ….
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => { vec![$($crate::Value::from($value)),*] };
@@ -74,22 +76,23 @@ impl Statement {
         Self { sql, params, expects_row: false, batch: None, if_unchanged: None }
     }
 
-    /// Creates a statement that must change a row: otherwise the whole write is refused.
+    /// Creates a statement that must change a row. If it changes none, the whole write is refused.
     #[must_use]
     pub fn expect_row(sql: &'static str, params: Vec<Value>) -> Self {
         Self { expects_row: true, ..Self::new(sql, params) }
     }
 
-    /// Allows PostgreSQL to run many waiting writes of this single statement at once, as `sql`. It has an array for
-    /// each parameter, and returns, for each statement that changed its row, the parameter at position `key`, counted
-    /// from 0.
+    /// Allows PostgreSQL to combine this statement with those of other waiting writes in the batch
+    /// statement `sql`. It has an array for each parameter, and returns the parameter at position
+    /// `key`, counted from 0, for each statement that changed its row.
     #[must_use]
     pub fn batched(self, sql: &'static str, key: usize) -> Self {
         Self { batch: Some((sql, key)), ..self }
     }
 
-    /// Refuses the statement if the watched tables may have changed since this version
-    /// ([`Store::table_version`](crate::Store::table_version)).
+    /// Requires this version of the watched tables
+    /// ([`Store::table_version`](crate::Store::table_version)). The write is refused if they may
+    /// have changed since.
     #[must_use]
     pub fn if_unchanged(self, version: Option<TableVersion>) -> Self {
         Self { if_unchanged: version, ..self }
@@ -97,7 +100,7 @@ impl Statement {
 }
 
 impl WriteOutcome {
-    /// Returns `true` if the write is on disk.
+    /// Returns `true` if the write was committed to disk.
     #[must_use]
     pub fn is_committed(&self) -> bool {
         matches!(self, Self::Committed(_))

@@ -1,4 +1,4 @@
-//! The handle of the database, for both engines.
+//! The database handle, independent of the engine.
 
 use std::fmt;
 use std::path::Path;
@@ -19,28 +19,28 @@ use crate::statement::{Statement, WriteError, WriteOutcome, params};
 use crate::watched::TableVersion;
 use crate::{backup, postgres, sqlite};
 
-/// Timeout of the read and the write of a readiness check.
+/// Timeout of the test read and of the test write of a readiness check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-const READ: &str = "SELECT at FROM probe";
-const WRITE: &str = "UPDATE probe SET at = $1";
-const CLOCK: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+const PROBE_READ: &str = "SELECT at FROM probe";
+const PROBE_WRITE: &str = "UPDATE probe SET at = $1";
+const SERVER_TIME: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
 
-/// Number of measurements, unless they take too long. The best shows the latency of the database rather than the load
-/// of the machine.
+/// Maximum number of measurements. The fastest measurement reflects the latency of the database
+/// rather than the load on the machine.
 const MEASUREMENTS: u32 = 5;
-/// Maximum time until the start of the last measurement.
+/// Time limit for starting another measurement.
 const MEASURING_TIME: Duration = Duration::from_secs(1);
 
-/// The latency of the database, as the best of a few measurements.
+/// The latency of the database, the minimum of a few measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLatency {
-    /// Latency of a read of a single row.
+    /// Latency of reading a single row.
     pub read: Duration,
-    /// Latency of a write, until it is on disk.
+    /// Latency of a write until it is on disk.
     pub write: Duration,
 }
 
-/// A handle of the database; cheap to clone.
+/// A handle of the database. It is cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     engine: Engine,
@@ -48,30 +48,31 @@ pub struct Store {
     writes: Arc<LastWrite>,
 }
 
-/// The engine of the database.
+/// The database engine.
 #[derive(Clone)]
 enum Engine {
-    /// A file, or memory, inside this process.
+    /// A database in this process, in a file or in memory.
     Sqlite(sqlite::Sqlite),
-    /// A server that several processes share.
+    /// A database server that several processes share.
     Postgres(postgres::Postgres),
 }
 
 impl Store {
-    /// Opens the database, creates an embedded database if there is none, and runs the migrations.
+    /// Opens the database and runs the migrations. Creates an embedded database if there is none.
     ///
     /// # Errors
-    /// If the URL is invalid, the database cannot be opened, or a newer program wrote it
-    /// ([`DatabaseTooNew`](crate::DatabaseTooNew)); with [`DatabaseNotReady`](crate::DatabaseNotReady) among the
-    /// causes, if a later attempt may succeed.
+    /// Returns an error if the URL is invalid or the database cannot be opened, or
+    /// [`DatabaseTooNew`](crate::DatabaseTooNew) if a newer program migrated it. The causes include
+    /// [`DatabaseNotReady`](crate::DatabaseNotReady) if a later attempt may succeed.
     pub fn open(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open)
     }
 
-    /// Opens an existing database, and runs the migrations.
+    /// Opens an existing database and runs the migrations.
     ///
     /// # Errors
-    /// [`DatabaseMissing`](crate::DatabaseMissing) if there is no embedded database, or the errors of [`Store::open`].
+    /// Returns [`DatabaseMissing`](crate::DatabaseMissing) if there is no embedded database, or the
+    /// errors of [`Store::open`].
     pub fn open_existing(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open_existing)
     }
@@ -89,11 +90,12 @@ impl Store {
         Ok(Self { engine, schema, writes: Arc::default() })
     }
 
-    /// Runs the migrations of an existing database; with `contract` also those that remove tables and columns that only
-    /// older programs use.
+    /// Runs the migrations of an existing database. With `contract`, this includes the migrations
+    /// that remove tables and columns that only older programs use.
     ///
     /// # Errors
-    /// The errors of [`Store::open_existing`], or with `contract` if an older server is connected.
+    /// Returns the errors of [`Store::open_existing`]. With `contract`, also returns an error if an
+    /// older server is connected.
     pub async fn migrate(url: &str, schema: &'static Schema, contract: bool) -> Result<Migrated> {
         match url.strip_prefix("sqlite:") {
             Some(file) => sqlite::migrate(file, schema.migrations),
@@ -101,11 +103,12 @@ impl Store {
         }
     }
 
-    /// Copies a snapshot of an embedded database to a new file, while others may read and write it. Returns its size in
-    /// bytes.
+    /// Copies a snapshot of an embedded database to a new file while other processes may read and
+    /// write the database. Returns the size of the copy in bytes.
     ///
     /// # Errors
-    /// If the file exists already or cannot be written, or the database is not embedded.
+    /// Returns an error if the file already exists or cannot be written, or if the database is not
+    /// embedded.
     pub fn backup(url: &str, to: &Path) -> Result<u64> {
         match url.strip_prefix("sqlite:") {
             Some(file) if file != ":memory:" => backup::backup(Path::new(file), to),
@@ -116,7 +119,7 @@ impl Store {
     /// Returns the rows of a query.
     ///
     /// # Errors
-    /// [`Unavailable`](crate::Unavailable), or an error of the statement.
+    /// Returns [`Unavailable`](crate::Unavailable), or the error of the statement.
     pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(Statement::new(sql, params)).await,
@@ -124,35 +127,37 @@ impl Store {
         }
     }
 
-    /// Returns the first row of a query.
+    /// Returns the first row of a query, if any.
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn read_one(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.read(sql, params).await?.into_iter().next())
     }
 
-    /// Returns the result of a `SELECT COUNT(*)`.
+    /// Returns the result of a `SELECT COUNT(*)` query.
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn count(&self, sql: &'static str, params: Vec<Value>) -> Result<i64> {
         self.read_one(sql, params).await?.context("COUNT is one row")?.int(0)
     }
 
-    /// Returns the first row of a query by index. It runs on the thread of the request if a connection is free: faster
-    /// than passing it to another thread. Not for queries that scan a table.
+    /// Returns the first row of a query that uses an index. It runs on the calling thread if a
+    /// connection is free, which is faster than passing it to a reader thread. Not suitable for
+    /// queries that scan a table.
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn read_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.read_few_by_index(sql, params).await?.into_iter().next())
     }
 
-    /// Returns the few rows of a query by index, read as by [`Store::read_by_index`].
+    /// Returns the few rows of a query that uses an index. It may run on the calling thread, like
+    /// [`Store::read_by_index`].
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn read_few_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         let statement = Statement::new(sql, params);
         match &self.engine {
@@ -164,10 +169,11 @@ impl Store {
         }
     }
 
-    /// Runs all statements or none. Returns when they are on disk.
+    /// Runs all statements or none. Returns once they are on disk.
     ///
     /// # Errors
-    /// [`Unavailable`](crate::Unavailable), or an error of a statement; nothing was written then.
+    /// Returns [`Unavailable`](crate::Unavailable), or the error of a statement. Nothing is written
+    /// in these cases.
     pub async fn write(&self, statements: impl Into<Vec<Statement>>) -> Result<WriteOutcome> {
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(statements.into()).await,
@@ -177,10 +183,11 @@ impl Store {
         written
     }
 
-    /// Runs all statements or none. Returns when they are on disk.
+    /// Runs all statements or none. Returns once they are on disk.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] if a required statement changed no row, or a failure of the database.
+    /// Returns [`WriteError::Conflict`] if a statement that must change a row changed none, or the
+    /// error of the database.
     pub async fn commit(&self, statements: impl Into<Vec<Statement>>) -> Result<(), WriteError> {
         match self.write(statements).await? {
             WriteOutcome::Committed(_) => Ok(()),
@@ -188,10 +195,10 @@ impl Store {
         }
     }
 
-    /// Returns the rows of a query that differs between the engines.
+    /// Returns the rows of a query with a different SQL text for each engine.
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn read_per_engine(
         &self,
         sqlite: &'static str,
@@ -204,11 +211,13 @@ impl Store {
         }
     }
 
-    /// Runs a statement that claims rows for this process, and returns them. The statement of PostgreSQL may skip rows
-    /// that another process claims (`FOR UPDATE SKIP LOCKED`).
+    /// Runs a statement that claims rows for this process, and returns the claimed rows. The
+    /// statement for PostgreSQL may skip rows that another process is claiming
+    /// (`FOR UPDATE SKIP LOCKED`).
     ///
     /// # Errors
-    /// The errors of [`Store::write`]. If the connection is lost, rows may have been claimed without being returned.
+    /// Returns the errors of [`Store::write`]. If the connection is lost, rows may have been
+    /// claimed without being returned.
     pub async fn claim(&self, sqlite: &'static str, postgres: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(engine) => match engine.write(vec![Statement::new(sqlite, params)]).await? {
@@ -219,7 +228,8 @@ impl Store {
         }
     }
 
-    /// Returns the future changes of other processes; `None` for an embedded database, because it has one server.
+    /// Returns a feed of the future changes by other processes. `None` for an embedded database,
+    /// which has a single server.
     #[must_use]
     pub fn changes(&self) -> Option<ChangeFeed> {
         match &self.engine {
@@ -228,9 +238,11 @@ impl Store {
         }
     }
 
-    /// Returns the version of the watched tables. Rows that are read afterwards may be cached with it, and used in
-    /// later writes with [`Statement::if_unchanged`](crate::Statement::if_unchanged), which are refused if any process
-    /// may have changed the tables since. `None` if the database notifies of changes instead ([`Store::changes`]).
+    /// Returns the current version of the watched tables. Rows that are read afterwards may be
+    /// cached with this version and used in later writes with
+    /// [`Statement::if_unchanged`](crate::Statement::if_unchanged), which are refused if any
+    /// process may have changed the tables since. `None` if the database reports changes instead
+    /// ([`Store::changes`]).
     #[must_use]
     pub fn table_version(&self) -> Option<TableVersion> {
         match &self.engine {
@@ -239,10 +251,11 @@ impl Store {
         }
     }
 
-    /// Returns the state of an embedded database. Rows that are read afterwards are valid as long as this returns an
-    /// equal state. Commits of this process change it before they are acknowledged, commits of another process within a
-    /// quarter of a millisecond. `None` if the database notifies of changes instead ([`Store::changes`]), or the state
-    /// cannot be determined now.
+    /// Returns the state of the file of an embedded database. Rows that are read afterwards are
+    /// valid as long as this method returns an equal state. It changes before a commit of this
+    /// process is acknowledged, and within a quarter of a millisecond after a commit of another
+    /// process. `None` if the database reports changes instead ([`Store::changes`]), or if the
+    /// state cannot be determined at the moment.
     #[must_use]
     pub fn file_state(&self) -> Option<FileState> {
         match &self.engine {
@@ -251,19 +264,19 @@ impl Store {
         }
     }
 
-    /// Measures the latency of a read and a write of a row for this purpose.
+    /// Measures the latency of reading and of writing a row of the table `probe`.
     ///
     /// # Errors
-    /// The errors of [`Store::read`] and [`Store::write`].
+    /// Returns the errors of [`Store::read`] and [`Store::write`].
     pub async fn measure(&self, now: Timestamp) -> Result<StoreLatency> {
         let mut latency = StoreLatency { read: Duration::MAX, write: Duration::MAX };
         let start = Instant::now();
         for _ in 0..MEASUREMENTS {
             let read_start = Instant::now();
-            self.read(READ, params![]).await?;
+            self.read(PROBE_READ, params![]).await?;
             latency.read = latency.read.min(read_start.elapsed());
             let write_start = Instant::now();
-            self.write([Statement::new(WRITE, params![now])]).await?;
+            self.write([Statement::new(PROBE_WRITE, params![now])]).await?;
             latency.write = latency.write.min(write_start.elapsed());
             if start.elapsed() > MEASURING_TIME {
                 break;
@@ -272,18 +285,19 @@ impl Store {
         Ok(latency)
     }
 
-    /// Returns the time of the database server; `None` for an embedded database.
+    /// Returns the current time of the database server. `None` for an embedded database.
     ///
     /// # Errors
-    /// The errors of [`Store::read`].
+    /// Returns the errors of [`Store::read`].
     pub async fn read_clock(&self) -> Result<Option<Timestamp>> {
         let Engine::Postgres(postgres) = &self.engine else { return Ok(None) };
-        let rows = postgres.read(Statement::new(CLOCK, params![])).await?;
+        let rows = postgres.read(Statement::new(SERVER_TIME, params![])).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(Timestamp::from_millisecond(row.int(0)?)?))
     }
 
-    /// Completes the waiting requests and closes the database. Later calls return [`Unavailable`](crate::Unavailable).
+    /// Completes all pending requests and closes the database. Later calls return
+    /// [`Unavailable`](crate::Unavailable).
     pub async fn close(&self) {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.close().await,
@@ -291,15 +305,16 @@ impl Store {
         }
     }
 
-    /// Checks that the database can be read and written, and that an embedded database is still at its path.
+    /// Checks that the database can be read and written, and that an embedded database is still at
+    /// its path.
     ///
     /// # Errors
-    /// The reason, without confidential parts.
+    /// Returns the reason the database is not ready, without confidential parts.
     pub async fn check_ready(&self, now: Timestamp) -> Result<(), String> {
         if let Engine::Sqlite(sqlite) = &self.engine {
             sqlite.check_file()?;
         }
-        let read = timeout(PROBE_TIMEOUT, self.read(READ, params![])).await;
+        let read = timeout(PROBE_TIMEOUT, self.read(PROBE_READ, params![])).await;
         let read = read.map_err(|_| "the database does not respond".to_owned())?;
         read.map_err(|_| "the database cannot be read".to_owned())?;
         if !self.writes.is_fresh(Instant::now())
@@ -307,10 +322,10 @@ impl Store {
         {
             let store = self.clone();
             let attempt = tokio::spawn(async move {
-                drop(store.write([Statement::new(WRITE, params![now])]).await);
+                drop(store.write([Statement::new(PROBE_WRITE, params![now])]).await);
                 drop(trying);
             });
-            // A write that still waits in the queue, such as after a large import, has not failed.
+            // A write that is still queued, for example behind a large import, has not failed.
             drop(timeout(PROBE_TIMEOUT, attempt).await);
         }
         self.writes.check()

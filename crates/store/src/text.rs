@@ -1,11 +1,11 @@
-//! Statements that are assembled at compile time.
+//! Assembles SQL statements at compile time.
 
 use crate::schema::{Column, ColumnKind, StoredTable};
 
-/// Maximum length of a statement that `rows!` makes, in bytes.
+/// Maximum length of a statement that `rows!` generates, in bytes.
 const MAX_LEN: usize = 1536;
 
-/// A text of bounded length. Exceeding it is a compile error.
+/// An SQL text of bounded length. Exceeding the maximum is a compile error.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlText {
     bytes: [u8; MAX_LEN],
@@ -19,57 +19,57 @@ impl SqlText {
     }
 
     pub(crate) const fn push(mut self, text: &str) -> Self {
-        let mut at = 0;
-        while at < text.len() {
-            self.bytes[self.len] = text.as_bytes()[at];
+        let mut index = 0;
+        while index < text.len() {
+            self.bytes[self.len] = text.as_bytes()[index];
             self.len += 1;
-            at += 1;
+            index += 1;
         }
         self
     }
 
-    /// Adds `id, name`.
+    /// Appends the column list `id, name`.
     pub(crate) const fn names(mut self, columns: &[Column], count: usize) -> Self {
-        let mut at = 0;
-        while at < count {
-            self = self.comma(at).push(columns[at].name);
-            at += 1;
+        let mut index = 0;
+        while index < count {
+            self = self.comma(index).push(columns[index].name);
+            index += 1;
         }
         self
     }
 
-    /// Adds `$1, $2`.
-    pub(crate) const fn places(mut self, count: usize) -> Self {
-        let mut at = 0;
-        while at < count {
-            self = self.comma(at).push("$").number(at + 1);
-            at += 1;
+    /// Appends the parameter list `$1, $2`.
+    pub(crate) const fn placeholders(mut self, count: usize) -> Self {
+        let mut index = 0;
+        while index < count {
+            self = self.comma(index).push("$").number(index + 1);
+            index += 1;
         }
         self
     }
 
-    /// Adds `INSERT INTO things (id, name) `.
+    /// Appends `INSERT INTO things (id, name) `.
     pub(crate) const fn insert(self, table: &StoredTable, count: usize) -> Self {
         self.push("INSERT INTO ").push(table.name).push(" (").names(table.columns, count).push(") ")
     }
 
-    /// Adds `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`.
+    /// Appends `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`.
     pub(crate) const fn unnested(mut self, table: &StoredTable, count: usize) -> Self {
         self = self.push("SELECT * FROM unnest(");
-        let mut at = 0;
-        while at < count {
-            let array = match table.columns[at].kind {
+        let mut index = 0;
+        while index < count {
+            let array = match table.columns[index].kind {
                 ColumnKind::Text => "::TEXT[]",
                 ColumnKind::Integer => "::BIGINT[]",
             };
-            self = self.comma(at).push("$").number(at + 1).push(array);
-            at += 1;
+            self = self.comma(index).push("$").number(index + 1).push(array);
+            index += 1;
         }
         self.push(") AS new (").names(table.columns, count).push(")")
     }
 
-    const fn comma(self, at: usize) -> Self {
-        if at > 0 { self.push(", ") } else { self }
+    const fn comma(self, index: usize) -> Self {
+        if index > 0 { self.push(", ") } else { self }
     }
 
     const fn number(self, number: usize) -> Self {
@@ -86,7 +86,7 @@ impl SqlText {
     }
 }
 
-/// Concatenates the parts of a statement at compile time:
+/// Concatenates the parts of an SQL statement at compile time:
 /// `const FIND: &str = sql!(Thing::SELECT, " WHERE id = $1");`
 #[macro_export]
 macro_rules! sql {
@@ -101,7 +101,7 @@ macro_rules! sql {
     }};
 }
 
-/// Returns the total length of the parts.
+/// Returns the total length of the parts in bytes.
 #[doc(hidden)]
 #[must_use]
 pub const fn length(parts: &[&str]) -> usize {
@@ -114,7 +114,7 @@ pub const fn length(parts: &[&str]) -> usize {
     length
 }
 
-/// Returns the bytes of the parts.
+/// Returns the bytes of all parts.
 #[doc(hidden)]
 #[must_use]
 pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
@@ -122,11 +122,11 @@ pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
     let mut to = 0;
     let mut part = 0;
     while part < parts.len() {
-        let mut at = 0;
-        while at < parts[part].len() {
-            bytes[to] = parts[part].as_bytes()[at];
+        let mut index = 0;
+        while index < parts[part].len() {
+            bytes[to] = parts[part].as_bytes()[index];
             to += 1;
-            at += 1;
+            index += 1;
         }
         part += 1;
     }

@@ -1,24 +1,27 @@
-//! Versions of the watched tables. A write may use cached rows of these tables, if the thread that writes finds them
-//! unchanged.
+//! Versions of the watched tables. A write may depend on cached rows of these tables; it is refused
+//! if they may have changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A version of the tables that a [`Schema`](crate::Schema) watches. It changes whenever they may have changed.
+/// A version of the tables that a [`Schema`](crate::Schema) watches. It changes whenever the tables
+/// may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableVersion(u64);
 
-/// The current version. Only the writer changes it.
+/// The clock of table versions. Only the writer advances it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TableVersionClock(Arc<AtomicU64>);
 
 impl TableVersionClock {
-    /// Returns the current version. Rows that are read afterwards are of this version or later.
+    /// Returns the current version. Rows that are read afterwards have this version or a later
+    /// version.
     pub(crate) fn now(&self) -> TableVersion {
         TableVersion(self.0.load(Ordering::Acquire))
     }
 
-    /// Begins another version. The change must be committed before; otherwise an old row could be read as a new row.
+    /// Starts the next version. The change must already be committed, because otherwise an old row
+    /// could be cached as a new row.
     pub(crate) fn advance(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Invisible characters that are part of the spelling of a word or an emoji.
+//! Decides which invisible characters are part of the spelling of a word or an emoji.
 
 use icu_properties::props::{
     CanonicalCombiningClass, DefaultIgnorableCodePoint, Emoji, EmojiModifier, ExtendedPictographic, GeneralCategory,
@@ -8,21 +8,22 @@ use icu_properties::{CodePointMapData, CodePointSetData};
 
 const NON_JOINER: char = '\u{200c}';
 const JOINER: char = '\u{200d}';
-/// Combining character that makes a keycap of the digit before it.
+/// The combining character that turns the preceding digit into a keycap.
 const KEYCAP: char = '\u{20e3}';
 
-/// The context before a character.
+/// The characters before the current character, as far as they affect its spelling.
 #[derive(Default)]
 pub(crate) struct Spelling {
     last: Option<char>,
-    /// Whether the last letter joins the next letter; marks are ignored.
+    /// Whether the last letter joins the next letter. Marks are ignored.
     joins: bool,
-    /// Whether the text so far ends with an emoji and its modifiers.
+    /// Whether the preceding text ends with an emoji and its modifiers.
     is_emoji: bool,
 }
 
 impl Spelling {
-    /// Returns true if a character that is followed by `after` is visible or part of the spelling.
+    /// Returns `true` if a character that is followed by `after` is visible or part of the
+    /// spelling.
     pub(crate) fn allows(&self, letter: char, after: &str) -> bool {
         if !is_hidden(letter) {
             return true;
@@ -39,7 +40,7 @@ impl Spelling {
         }
     }
 
-    /// Adds a character of the output to the context.
+    /// Appends a character of the output to the context.
     pub(crate) fn push(&mut self, letter: char) {
         match joining(letter) {
             JoiningType::Transparent => {}
@@ -50,15 +51,16 @@ impl Spelling {
     }
 }
 
-/// Returns true for control characters and line breaks, which move the text that follows them.
+/// Returns `true` for control characters and line breaks, which move the text that follows them.
 pub(crate) fn breaks_lines(letter: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(letter);
     matches!(category, GeneralCategory::Control | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator)
 }
 
-/// Returns true for characters that are invisible by themselves, other than spaces.
+/// Returns `true` for characters that are invisible by themselves, except spaces.
 fn is_hidden(letter: char) -> bool {
-    // Annotation marks are for programs; they are not default ignorable only so that they are not lost.
+    // Annotation marks are for programs. Unicode does not call them default ignorable, so that they
+    // are not lost.
     breaks_lines(letter)
         || matches!(letter, '\u{fff9}'..='\u{fffb}')
         || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(letter)
@@ -76,7 +78,7 @@ fn joins_forward(joining: JoiningType) -> bool {
     matches!(joining, JoiningType::LeftJoining | JoiningType::DualJoining)
 }
 
-/// Returns true if the next letter joins the previous letter; marks are ignored.
+/// Returns `true` if the first letter of `after` joins the preceding letter. Marks are ignored.
 fn joins_backward(after: &str) -> bool {
     let next = after.chars().find(|letter| joining(*letter) != JoiningType::Transparent || is_hidden(*letter));
     next.is_some_and(|letter| matches!(joining(letter), JoiningType::RightJoining | JoiningType::DualJoining))
@@ -90,7 +92,7 @@ fn is_pictographic(letter: char) -> bool {
     CodePointSetData::new::<ExtendedPictographic>().contains(letter)
 }
 
-/// Checks for a character that modifies the emoji before it: a skin tone, a selector, a mark.
+/// Returns `true` if a character modifies the preceding emoji: a skin tone, a selector or a mark.
 fn extends(letter: char) -> bool {
     CodePointSetData::new::<EmojiModifier>().contains(letter)
         || CodePointSetData::new::<GraphemeExtend>().contains(letter)

@@ -1,4 +1,5 @@
-//! The official Rust SDK serving a tool that returns the text of the command line: `rmcp-baseline '{"atms":[]}'`.
+//! Baseline server with the official Rust SDK for MCP. Its tool returns the JSON of the command
+//! line: `rmcp-baseline '{"atms":[]}'`.
 
 use std::sync::Arc;
 

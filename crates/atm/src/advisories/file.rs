@@ -133,7 +133,7 @@ impl InvalidRow {
     /// Creates the error for a position in the text of a file, in bytes.
     fn at(text: &str, at: usize, reason: &str) -> Self {
         let line = 1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count();
-        Self { line, reason: signpost_text::line(reason).trim().to_owned() }
+        Self { line, reason: signpost_text::clean_line(reason).trim().to_owned() }
     }
 }
 

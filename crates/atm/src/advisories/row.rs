@@ -166,7 +166,7 @@ fn http_url(text: &str) -> Option<String> {
 
 /// Returns a text on one line, without invisible characters. `None` if it is empty or too long.
 fn plain(text: &str) -> Option<String> {
-    let text = signpost_text::line(text).trim().to_owned();
+    let text = signpost_text::clean_line(text).trim().to_owned();
     (1..=MAX_TEXT_CHARS).contains(&text.chars().count()).then_some(text)
 }
 

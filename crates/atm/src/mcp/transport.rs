@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Hosts, Http, OpenPage, Origins, Permit, RateLimiter, RetryAfter, SessionLimits, Sessions};
-use signpost_platform::limits::{Concurrent, Limit, is_over_in_progress, release_in_progress};
+use signpost_platform::limits::{CallerSlots, Limit, is_in_progress_limit_exceeded, release_request_slot};
 use signpost_platform::web::peer::peer;
 use signpost_store::random;
 
@@ -33,7 +33,7 @@ pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService>
     http.origins = service.settings.allowed_origins.clone().and(own_origins(service));
     http.hosts = hosts(service);
     http.page = Some(page);
-    http.rate_limiter = Some(Arc::new(McpRateLimiter { service: service.clone(), streams: Concurrent::default() }));
+    http.rate_limiter = Some(Arc::new(McpRateLimiter { service: service.clone(), streams: CallerSlots::default() }));
     if let Some(redis) = &service.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(service.draining.clone()));
@@ -77,12 +77,12 @@ fn hosts(service: &AtmService) -> Hosts {
 
 struct McpRateLimiter {
     service: AtmService,
-    streams: Concurrent,
+    streams: CallerSlots,
 }
 
 impl McpRateLimiter {
     async fn admit(&self, bucket: Bucket, request: &Parts) -> Result<Permit, RetryAfter> {
-        if is_over_in_progress(&request.extensions) {
+        if is_in_progress_limit_exceeded(&request.extensions) {
             return Err(RetryAfter(IN_PROGRESS_PAUSE));
         }
         let caller = peer(&self.service, &request.extensions, &request.headers);
@@ -97,7 +97,7 @@ impl McpRateLimiter {
             Bucket::Stream => {
                 let slot = self.streams.acquire(caller, MAX_STREAMS_PER_CLIENT);
                 let slot = slot.ok_or(RetryAfter(STREAM_PAUSE))?;
-                release_in_progress(&request.extensions);
+                release_request_slot(&request.extensions);
                 Ok(Permit::with_guard(slot))
             }
         }

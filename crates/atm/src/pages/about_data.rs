@@ -66,7 +66,7 @@ fn draw(context: &PageContext) -> Response {
     let description = page.title(words.about_lead.to_owned());
     let path = page.path();
     let document = LocatorDocument::new(&path, title, description, main);
-    LocatorDocument { kept_query: page.kept_query(), ..document }.public(context)
+    LocatorDocument { query_prefix: page.query_prefix(), ..document }.public(context)
 }
 
 fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {

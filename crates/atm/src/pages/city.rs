@@ -52,7 +52,7 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
     let description = (words.city_description)(town.len(), &place);
     let document = LocatorDocument::new(&path, title, description, main(context, town, &place, &list, &steps));
     LocatorDocument {
-        kept_query: list.kept_query(),
+        query_prefix: list.query_prefix(),
         has_address: list.is_plain(),
         is_listed: list.is_plain() && town.len() >= MIN_LISTED,
         dates: list.dates(),

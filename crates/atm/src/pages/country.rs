@@ -79,7 +79,7 @@ fn draw_area(context: &PageContext, area: TownArea) -> Response {
     let path = page.path();
     let document = LocatorDocument::new(&path, title, description, main);
     let linked_data = vec![crumb_list(context, &steps)];
-    LocatorDocument { kept_query: page.kept_query(), linked_data, ..document }.public(context)
+    LocatorDocument { query_prefix: page.query_prefix(), linked_data, ..document }.public(context)
 }
 
 /// Returns the laws and the warning of fraud that apply in an area with `count` ATMs.

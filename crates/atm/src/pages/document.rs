@@ -34,7 +34,7 @@ pub(super) struct LocatorDocument<'a> {
     /// The path below the public address, with the page number of a list.
     pub(super) path: &'a str,
     /// The query before `lang` in the links to other languages.
-    pub(super) kept_query: String,
+    pub(super) query_prefix: String,
     /// Whether search engines may list it.
     pub(super) is_listed: bool,
     /// Whether it is the page at that path, not another view of it.
@@ -58,7 +58,7 @@ impl<'a> LocatorDocument<'a> {
             title,
             description,
             path,
-            kept_query: String::new(),
+            query_prefix: String::new(),
             is_listed: true,
             has_address: true,
             dates: None,
@@ -98,7 +98,7 @@ impl<'a> LocatorDocument<'a> {
         let dates = self.dates.unwrap_or_else(|| context.snapshot.dates());
         let head = html! {
             link rel="stylesheet" href=(LOCATOR_STYLES.link(origin));
-            meta name="description" content=(signpost_text::line(&self.description));
+            meta name="description" content=(signpost_text::clean_line(&self.description));
             @if !self.is_listed { meta name="robots" content="noindex"; }
             (self.addresses(context))
             @for data in &self.linked_data { script type="application/ld+json" { (PreEscaped(script_text(data))) } }
@@ -107,7 +107,7 @@ impl<'a> LocatorDocument<'a> {
         let frame = Frame::new(context.language, &self.title, origin, Layout::Column, self.main);
         Frame {
             head,
-            kept_query: &self.kept_query,
+            query_prefix: &self.query_prefix,
             nav: html! {
                 a href=(context.link("/map")) { (words.map) }
                 a.wide-only href=(context.link("/about/data")) { (words.about_data) }
@@ -145,8 +145,8 @@ impl<'a> LocatorDocument<'a> {
                 link rel="alternate" hreflang=(language.tag()) href=(in_language(language));
             }
             meta property="og:type" content="website";
-            meta property="og:title" content=(signpost_text::line(&self.title));
-            meta property="og:description" content=(signpost_text::line(&self.description));
+            meta property="og:title" content=(signpost_text::clean_line(&self.title));
+            meta property="og:description" content=(signpost_text::clean_line(&self.description));
             meta property="og:url" content=(own);
             meta property="og:image" content={ (context.service.origin.as_str()) (LOCATOR_PREVIEW.link(&context.service.origin)) };
         }

@@ -49,7 +49,7 @@ enum NoPlace {
 
 pub(super) async fn show(context: PageContext) -> Response {
     let text = context.parameter("q").unwrap_or_default();
-    let text = signpost_text::line(&text).trim().to_owned();
+    let text = signpost_text::clean_line(&text).trim().to_owned();
     let geocoded = if has_coordinates(&context) {
         None
     } else {
@@ -214,7 +214,8 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
     };
     let title = (words.near_title)(&html! { (place.name) }).into_string();
     let document = LocatorDocument::new("/near", title.clone(), title, main);
-    LocatorDocument { kept_query: list.kept_query(), dates: list.dates(), ..document }.personal(context, StatusCode::OK)
+    LocatorDocument { query_prefix: list.query_prefix(), dates: list.dates(), ..document }
+        .personal(context, StatusCode::OK)
 }
 
 /// Returns the query of a search: its text with the country, else the coordinates.
@@ -273,7 +274,7 @@ fn draw_unresolved(context: &PageContext, text: &str, message: &str, suggestions
     };
     let title = words.near_what.to_owned();
     let mut query = form_urlencoded::Serializer::new(String::new());
-    let kept_query = if text.is_empty() { String::new() } else { query.append_pair("q", text).finish() + "&" };
+    let query_prefix = if text.is_empty() { String::new() } else { query.append_pair("q", text).finish() + "&" };
     let document = LocatorDocument::new("/near", title.clone(), title, main);
-    LocatorDocument { kept_query, ..document }.personal(context, StatusCode::OK)
+    LocatorDocument { query_prefix, ..document }.personal(context, StatusCode::OK)
 }

@@ -43,11 +43,11 @@ impl ListPage {
 
     /// Returns its path and query.
     pub(super) fn path(&self) -> String {
-        with_query(&self.path, &self.kept_query())
+        with_query(&self.path, &self.query_prefix())
     }
 
     /// Returns its query in the links to other languages: nothing, or a query that ends in `&`.
-    pub(super) fn kept_query(&self) -> String {
+    pub(super) fn query_prefix(&self) -> String {
         self.query_of(self.number)
     }
 

@@ -72,8 +72,8 @@ impl<'a> MachineList<'a> {
     }
 
     /// Returns the query of this page in the links to other languages: nothing, or a query that ends in `&`.
-    pub(super) fn kept_query(&self) -> String {
-        self.page.kept_query()
+    pub(super) fn query_prefix(&self) -> String {
+        self.page.query_prefix()
     }
 
     /// Returns `true` if it is the first page without a filter, which search engines should list.

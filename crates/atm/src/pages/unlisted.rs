@@ -37,7 +37,7 @@ fn draw(context: &PageContext, entry: &CatalogueEntry, source: &str, removed_at:
     let record = &*entry.atm.record;
     let status = StatusReport { status: AtmStatus::Unknown, reason: StatusReason::NothingReported, as_of: None };
     let view = AtmView { entry, record, status, reports: None };
-    let unlisted = (words.unlisted)(&signpost_text::line(source), &(words.date)(utc_date(removed_at)));
+    let unlisted = (words.unlisted)(&signpost_text::clean_line(source), &(words.date)(utc_date(removed_at)));
     let main = html! {
         main #main .wrap {
             h1 { bdi { (record.title()) } }

@@ -140,7 +140,7 @@ impl ValidReport {
             Some(Ok(at)) if at <= now + CLOCK_SKEW && at > now - REPORT_VALIDITY => at,
             Some(_) => return Err(InvalidReport { field: "at", reason: AT }),
         };
-        let text = signpost_text::line(fields.text.unwrap_or_default()).trim().to_owned();
+        let text = signpost_text::clean_line(fields.text.unwrap_or_default()).trim().to_owned();
         if text.chars().count() > MAX_TEXT {
             return Err(InvalidReport { field: "text", reason: "must be at most 280 characters" });
         }

@@ -7,7 +7,7 @@ use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
-use signpost_platform::limits::network_of;
+use signpost_platform::limits::customer_network;
 use signpost_store::rows;
 
 /// Retention of the hash of an address: less than a day, with the interval between two sweeps.
@@ -42,7 +42,7 @@ impl ReportSalt {
     /// Returns the hashes of an address and of its network of 24 or 64 bits.
     #[must_use]
     pub fn hash(&self, address: IpAddr) -> HashedAddress {
-        HashedAddress { address: self.of("address", address), network: self.of("network", network_of(address)) }
+        HashedAddress { address: self.of("address", address), network: self.of("network", customer_network(address)) }
     }
 
     fn of(&self, purpose: &str, address: IpAddr) -> String {

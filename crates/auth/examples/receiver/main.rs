@@ -1,12 +1,13 @@
-//! A small web application with login by wallet: the complete side of the integrator.
+//! A small web application with wallet logins that implements the complete integrator side of the
+//! protocol.
 //!
 //! ```text
 //! cargo run --example receiver -- --listen 127.0.0.1:9000 --api http://127.0.0.1:8080/sandbox/v1 \
 //!     --key svc_test_… --domain localhost --webhook-secret whsec_…
 //! ```
 //!
-//! `memory.rs` stores sessions and users, `routes.rs` and `pages.rs` serve the pages. The library provides the calls of
-//! the service, and the four endpoints for wallets, pages and the service.
+//! `memory.rs` stores sessions and users, and `routes.rs` and `pages.rs` serve the pages. The
+//! library provides the calls of the service and the four endpoints for wallets, pages and events.
 
 mod memory;
 mod pages;
@@ -32,7 +33,7 @@ use crate::memory::Memory;
 /// A web application whose users log in with a wallet.
 #[derive(Parser)]
 struct Arguments {
-    /// Address to listen on; port 0 selects a free port.
+    /// Address to listen on. Port 0 selects a free port.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000")]
     listen: String,
     /// The service's API, such as <http://127.0.0.1:8080/sandbox/v1>.
@@ -47,10 +48,10 @@ struct Arguments {
     /// The domain's webhook secret.
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse)]
     webhook_secret: WebhookSecret,
-    /// Origin of this application for browsers and wallets, if it differs from the listening address.
+    /// Origin of this application for browsers and wallets, if it differs from the listen address.
     #[arg(long, value_name = "ORIGIN", value_parser = SiteOrigin::parse)]
     public_url: Option<SiteOrigin>,
-    /// Requires the browser that received a code for its login.
+    /// Only the browser that displays a code can be logged in with it.
     #[arg(long, action = ArgAction::Set, default_value_t = true)]
     bind_poll: bool,
 }
@@ -61,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(&listen).await.map_err(|error| format!("cannot listen on {listen}: {error}"))?;
     let origin = match public_url {
         Some(origin) => origin,
-        None => SiteOrigin::parse(&format!("http://{}", reached_at(listener.local_addr()?, &domain)))?,
+        None => SiteOrigin::parse(&format!("http://{}", reachable_origin(listener.local_addr()?, &domain)))?,
     };
     if !origin.is_secure() {
         println!("plain http: for tests on a local network, not for users");
@@ -81,8 +82,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(axum::serve(listener, service).await?)
 }
 
-/// Returns the origin with the domain as its host if the domain is this machine: a wallet warns of other hosts.
-fn reached_at(listen: SocketAddr, domain: &DomainName) -> String {
+/// Returns the origin, with the domain as host if the domain is this machine, because wallets warn
+/// about other hosts.
+fn reachable_origin(listen: SocketAddr, domain: &DomainName) -> String {
     let is_local = listen.ip().is_loopback() && domain.as_str() == "localhost";
     if is_local { format!("localhost:{}", listen.port()) } else { listen.to_string() }
 }

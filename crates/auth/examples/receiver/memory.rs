@@ -1,3 +1,5 @@
+//! Stores the sessions, users and events of the example in memory.
+
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,14 +9,15 @@ use signpost_auth::client::{Metadata, NewSession, Signpost, SignpostError};
 use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
 use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, PublicKey, QrData, VerificationError, VerifiedAnswer};
 
-/// Maximum number of codes, of logins and of events; the oldest entry is evicted.
+/// Maximum number of codes, of logins and of events. The oldest entry is evicted first.
 const MAX_ENTRIES: usize = 10_000;
 /// Lifetime of a login, in seconds.
 const LOGIN_MAX_AGE_SECS: u32 = 24 * 60 * 60;
-/// Lifetime of the cookie of a code, in seconds: longer than a code can be refreshed.
+/// Lifetime of the cookie of a code in seconds, longer than the period in which a code can be
+/// refreshed.
 const CODE_MAX_AGE_SECS: u32 = 30 * 60;
 
-/// The state of the application. A real application stores it in its database.
+/// The storage of the application. A real application would use its database.
 pub(crate) struct Memory {
     signpost: Signpost,
     domain: DomainName,
@@ -24,13 +27,13 @@ pub(crate) struct Memory {
 
 #[derive(Default)]
 struct State {
-    codes: Remembered<Code>,
-    users: Remembered<PublicKey>,
-    logins: Remembered<PublicKey>,
-    events: Remembered<()>,
+    codes: BoundedMap<Code>,
+    users: BoundedMap<PublicKey>,
+    logins: BoundedMap<PublicKey>,
+    events: BoundedMap<()>,
 }
 
-/// A session of the service with the code that a browser displays.
+/// A session of the service, with the code that a browser displays.
 #[derive(Clone)]
 struct Code {
     challenge: Challenge,
@@ -41,7 +44,7 @@ struct Code {
     completed: bool,
 }
 
-/// A code for display.
+/// A code to display in a browser.
 pub(crate) struct Shown {
     pub(crate) sid: String,
     pub(crate) qr: QrData,
@@ -81,7 +84,7 @@ impl Memory {
         Ok(Shown { sid: session.id, qr, set_cookie })
     }
 
-    /// Replaces an expired code at the service; the cookie of the browser stays valid.
+    /// Replaces an expired code at the service. The cookie of the browser stays valid.
     pub(crate) async fn refresh(&self, sid: &str) -> Result<QrData, Box<dyn Error + Send + Sync>> {
         let qr = QrData::parse(&self.signpost.sessions().refresh(sid).await?.qr_data)?;
         println!("{} {sid} refreshed", qr.challenge().mode);
@@ -92,7 +95,7 @@ impl Memory {
         Ok(qr)
     }
 
-    /// Returns the user of the login cookie.
+    /// Returns the user of the login cookie, if any.
     pub(crate) fn logged_in(&self, cookies: &str) -> Option<PublicKey> {
         let login = self.origin.cookie("login", cookies)?;
         self.state().logins.get_mut(login).cloned()
@@ -106,7 +109,8 @@ impl Memory {
         self.origin.set_cookie("login", "", 0)
     }
 
-    /// Marks the session as answered, first at the service, which accepts one of concurrent answers.
+    /// Marks the session as answered, first at the service, which accepts only one of several
+    /// concurrent answers.
     async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         if let Err(error) = self.signpost.sessions().authenticate(sid, answer).await {
             println!("{sid} not authenticated: {error}");
@@ -143,7 +147,8 @@ impl Host for Memory {
         self.mark(&sid, &user, answer.answer()).await
     }
 
-    /// Registers the user of an answer. Of concurrent registrations with one key, the second finds the user.
+    /// Registers the user of an answer. Of two concurrent registrations with a key, the second
+    /// finds the existing user.
     async fn register(&self, sid: String, answer: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
         self.mark(&sid, answer.key(), answer.answer()).await
     }
@@ -177,7 +182,7 @@ impl Site for Memory {
     }
 }
 
-/// Returns the response to the wallet if the service rejects its answer.
+/// Returns the response to the wallet when the service rejects its answer.
 fn refusal(error: &SignpostError) -> HandlerRefusal {
     match error.status {
         Some(404 | 409 | 410) => HandlerRefusal::NoPendingSession,
@@ -191,18 +196,18 @@ fn refusal(error: &SignpostError) -> HandlerRefusal {
 }
 
 /// A map that evicts its oldest entry when it is full.
-struct Remembered<T> {
+struct BoundedMap<T> {
     entries: HashMap<String, T>,
     order: VecDeque<String>,
 }
 
-impl<T> Default for Remembered<T> {
+impl<T> Default for BoundedMap<T> {
     fn default() -> Self {
         Self { entries: HashMap::new(), order: VecDeque::new() }
     }
 }
 
-impl<T> Remembered<T> {
+impl<T> BoundedMap<T> {
     /// Inserts a value. Returns `false`, without a change, if the key exists.
     fn insert(&mut self, key: String, value: T) -> bool {
         if self.entries.contains_key(&key) {

@@ -1,6 +1,8 @@
+//! The HTML pages of the example.
+
 use signpost_auth::{DomainName, Mode, PublicKey, QrCode, QrData};
 
-/// Returns the page that shows a code and polls for its answer.
+/// Returns the page that displays a code and polls for its answer.
 pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now: i64) -> String {
     let (title, other) = match mode {
         Mode::Login => ("Log in", "<a href=\"/register\">New here? Register</a>"),
@@ -22,12 +24,12 @@ pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now:
     page(domain, title, &body)
 }
 
-/// Returns the page without a code, for failures.
+/// Returns the page that is shown when no code could be created.
 pub(crate) fn no_code(domain: &DomainName) -> String {
     page(domain, "No code", "<p>The login service gave no code. Reload this page to try again.</p>")
 }
 
-/// Returns the page of the account, or the login link without a user.
+/// Returns the account page, or a page with a login link if no user is logged in.
 pub(crate) fn account(domain: &DomainName, user: Option<&PublicKey>) -> String {
     let Some(user) = user else {
         return page(domain, "Nobody is logged in", "<p><a href=\"/\">Log in</a></p>");
@@ -49,7 +51,7 @@ fn page(domain: &DomainName, title: &str, body: &str) -> String {
     )
 }
 
-/// Returns the code as SVG.
+/// Returns a QR code as SVG.
 pub(crate) fn svg(text: &str) -> String {
     let too_long = || "<p>The code is too long to draw; use the text below.</p>".to_owned();
     QrCode::from_text(text).map_or_else(too_long, |code| code.svg())

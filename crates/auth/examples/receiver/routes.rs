@@ -1,3 +1,5 @@
+//! The routes of the example.
+
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
@@ -14,7 +16,7 @@ use signpost_auth::receiver::{self, Browser, Receiver, Site, is_local_path};
 use crate::memory::{Memory, Shown};
 use crate::pages;
 
-/// The paths and their descriptions, which are printed at the start.
+/// The paths and their descriptions, printed when the example starts.
 pub(crate) const PATHS: [(&str, &str); 7] = [
     ("/", "log in"),
     ("/register", "register"),
@@ -25,7 +27,8 @@ pub(crate) const PATHS: [(&str, &str); 7] = [
     ("/webhooks/events", "the service posts its events here"),
 ];
 
-/// Content-Security-Policy: only resources of this server, no inline script or style, no frame around a page.
+/// The content security policy: it allows only resources of this server, no inline code and no
+/// embedding.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -45,7 +48,7 @@ pub(crate) fn router(app: Arc<Receiver<Memory>>) -> Router {
 }
 
 #[derive(Deserialize)]
-struct Wish {
+struct ReturnQuery {
     return_url: Option<String>,
 }
 
@@ -54,15 +57,15 @@ struct Sid {
     sid: String,
 }
 
-async fn login(app: App, wish: Query<Wish>) -> Response {
-    show(app, Mode::Login, wish).await
+async fn login(app: App, query: Query<ReturnQuery>) -> Response {
+    show(app, Mode::Login, query).await
 }
 
-async fn register(app: App, wish: Query<Wish>) -> Response {
-    show(app, Mode::Register, wish).await
+async fn register(app: App, query: Query<ReturnQuery>) -> Response {
+    show(app, Mode::Register, query).await
 }
 
-async fn show(State(app): App, mode: Mode, Query(Wish { return_url }): Query<Wish>) -> Response {
+async fn show(State(app): App, mode: Mode, Query(ReturnQuery { return_url }): Query<ReturnQuery>) -> Response {
     let return_url = return_url.filter(|url| is_local_path(url)).unwrap_or_else(|| "/account".to_owned());
     match app.site.open(mode, return_url).await {
         Ok(Shown { sid, qr, set_cookie }) => {
@@ -76,7 +79,7 @@ async fn show(State(app): App, mode: Mode, Query(Wish { return_url }): Query<Wis
     }
 }
 
-/// Creates a new code for a session, for the browser with the old code.
+/// Replaces the code of a session, for the browser that displays the old code.
 async fn refresh(State(app): App, Query(Sid { sid }): Query<Sid>, headers: HeaderMap) -> Response {
     let origin = &app.poll.origin;
     let browser = browser(&headers);
@@ -127,7 +130,7 @@ fn html(page: String) -> Response {
     ([(CONTENT_SECURITY_POLICY, POLICY), (CACHE_CONTROL, "no-store")], Html(page)).into_response()
 }
 
-/// Returns the reply for a static file.
+/// Returns the response for a static file.
 fn asset(kind: &'static str, text: &'static str) -> ([(HeaderName, &'static str); 2], &'static str) {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], text)
 }

@@ -1,3 +1,5 @@
+//! Tests of the example with a stub of the service.
+
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +21,7 @@ use crate::memory::Memory;
 const NOW: i64 = 1_700_000_000;
 const KEY: &str = "svc_test_key";
 
-/// A stub of the service: the challenge of each session, `None` once it is answered.
+/// A stub of the service. It stores the challenge of each session, or `None` once it is answered.
 #[derive(Clone, Default)]
 struct Service(Arc<Mutex<Vec<Option<Challenge>>>>);
 

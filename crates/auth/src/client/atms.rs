@@ -1,3 +1,5 @@
+//! Calls of the ATM locator, which is an MCP server.
+
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,8 @@ use super::searches::{AtmSearch, CitySearch, StatusSearch};
 use super::transport::ApiCall;
 use super::{Signpost, SignpostError};
 
-/// Calls of the locator's tools, sent to `/mcp` at the origin of the base URL; see [`Signpost::atms`].
+/// The calls of the ATM locator's tools, sent to `/mcp` at the origin of the base URL; see
+/// [`Signpost::atms`].
 #[derive(Clone, Copy, Debug)]
 pub struct Atms<'a>(pub(super) &'a Signpost);
 
@@ -43,23 +46,29 @@ struct ToolFault {
 }
 
 impl Atms<'_> {
-    /// `find_nearest_bitcoin_atm`: returns the machines nearest to a place or coordinates.
+    /// Returns the ATMs nearest to a place or to coordinates.
+    ///
+    /// Calls the tool `find_nearest_bitcoin_atm`.
     ///
     /// # Errors
-    /// `mcp_error` for invalid arguments, `tool_error` for an unknown place.
+    /// Returns `mcp_error` for invalid arguments, or `tool_error` for an unknown place.
     pub async fn nearest(&self, search: &AtmSearch) -> Result<AtmList, SignpostError> {
         self.use_tool("find_nearest_bitcoin_atm", search).await
     }
 
-    /// `get_atm_details`: returns all details of a machine.
+    /// Returns all details of an ATM.
+    ///
+    /// Calls the tool `get_atm_details`.
     ///
     /// # Errors
-    /// `tool_error` for an unknown id.
+    /// Returns `tool_error` for an unknown ID.
     pub async fn get(&self, atm_id: u64) -> Result<AtmDetails, SignpostError> {
         self.use_tool("get_atm_details", &json!({ "atmId": atm_id })).await
     }
 
-    /// `check_atm_status`: returns the number of machines per status in an area, and the nearest machines.
+    /// Returns the number of ATMs by status in an area, and the nearest ATMs.
+    ///
+    /// Calls the tool `check_atm_status`.
     ///
     /// # Errors
     /// Returns the errors of [`Atms::nearest`].
@@ -67,7 +76,9 @@ impl Atms<'_> {
         self.use_tool("check_atm_status", search).await
     }
 
-    /// `list_atms_by_city`: returns a page of the machines of a city.
+    /// Returns a page of the ATMs of a city.
+    ///
+    /// Calls the tool `list_atms_by_city`.
     ///
     /// # Errors
     /// Returns the errors of [`Atms::nearest`].
@@ -75,7 +86,7 @@ impl Atms<'_> {
         self.use_tool("list_atms_by_city", search).await
     }
 
-    /// Returns the URL of the MCP endpoint, for assistants.
+    /// Returns the URL of the MCP endpoint, to configure it in AI assistants.
     #[must_use]
     pub fn mcp_url(&self) -> Url {
         let mut url = self.0.base.clone();

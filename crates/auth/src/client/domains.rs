@@ -1,3 +1,5 @@
+//! Calls about the domains that users log in to.
+
 use std::fmt;
 
 use reqwest::Method;
@@ -8,64 +10,65 @@ use super::deliveries::Delivery;
 use super::shared_types::{Change, LoginMethod, Paging};
 use super::{Signpost, SignpostError};
 
-/// Calls about domains; see [`Signpost::domains`].
+/// The calls about domains; see [`Signpost::domains`].
 #[derive(Clone, Copy, Debug)]
 pub struct Domains<'a>(pub(super) &'a Signpost);
 
-/// A new domain.
+/// A domain to register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewDomain {
-    /// The host name.
+    /// The host name of the domain.
     pub domain: String,
-    /// The URL for answers of wallets.
+    /// The URL that wallets post their answers to.
     pub webhook_url: String,
 }
 
 /// Changes of a domain. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainChange {
-    /// The URL for answers of wallets.
+    /// The URL that wallets post their answers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
-    /// The URL for events; by default the webhook URL.
+    /// The URL for events. By default, events are sent to the webhook URL.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub event_url: Change<String>,
-    /// The server that handles answers of wallets.
+    /// The server that handles the answers of wallets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler: Option<HandlerKind>,
     /// The allowed login methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<LoginMethod>>,
-    /// Whether users may register themselves.
+    /// Whether users may create accounts themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
-    /// The name shown together with the domain, at most 60 characters.
+    /// The display name of the domain, at most 60 characters. It is always shown together with the
+    /// host name.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub display_name: Change<String>,
 }
 
-/// The server that handles answers of wallets.
+/// The server that handles the answers of wallets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandlerKind {
-    /// The website.
+    /// The website of the domain.
     Direct,
     /// The service.
     Hosted,
-    /// A value of a later version.
+    /// A value that a later version of the service introduced.
     #[serde(untagged)]
     Other(String),
 }
 
-/// Whether users may register without a session of `mode: register`.
+/// Whether users may create accounts without a session of `mode: register`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Registration {
-    /// Allowed.
+    /// Users may create accounts.
     Open,
-    /// Not allowed.
+    /// Users may not create accounts.
     Closed,
-    /// A value of a later version.
+    /// A value that a later version of the service introduced.
     #[serde(untagged)]
     Other(String),
 }
@@ -73,180 +76,198 @@ pub enum Registration {
 /// A domain in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedDomain {
-    /// `dom_…`
+    /// The domain ID, `dom_…`.
     pub id: String,
-    /// The host name.
+    /// The host name of the domain.
     pub domain: String,
     /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// The URL for answers of wallets.
+    /// The URL that wallets post their answers to.
     pub webhook_url: String,
-    /// Time of registration.
+    /// When the domain was registered.
     pub created_at: String,
 }
 
 /// A page of domains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainList {
-    /// The entries, oldest first.
+    /// The domains, oldest first.
     pub domains: Vec<ListedDomain>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page, or `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A domain.
+/// A domain with all its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// `dom_…`
+    /// The domain ID, `dom_…`.
     pub id: String,
-    /// The host name.
+    /// The host name of the domain.
     pub domain: String,
     /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// The URL for answers of wallets.
+    /// The URL that wallets post their answers to.
     pub webhook_url: String,
-    /// Time of registration.
+    /// When the domain was registered.
     pub created_at: String,
-    /// The value of the ownership proof: `svc-verify=…`.
+    /// The text that proves the ownership of the domain when it is published: `svc-verify=…`.
     pub verification_token: String,
-    /// The server that handles answers of wallets.
+    /// The server that handles the answers of wallets.
     pub handler: HandlerKind,
     /// The allowed login methods.
     pub methods: Vec<LoginMethod>,
-    /// Whether users may register themselves.
+    /// Whether users may create accounts themselves.
     pub registration: Registration,
-    /// The name shown together with the domain.
+    /// The display name of the domain. It is always shown together with the host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The URL for events, if it is not the webhook URL.
+    /// The URL for events, if it differs from the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,
-    /// Time of verification.
+    /// When the ownership was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
-    /// Time of the last check of the proof.
+    /// When the ownership proof was last checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_checked_at: Option<String>,
-    /// Time since which the proof is missing.
+    /// When the ownership proof was first found to be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
 }
 
-/// A registered domain with its webhook secret.
+/// A newly registered domain, with its webhook secret.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RegisteredDomain {
-    /// `dom_…`
+    /// The domain ID, `dom_…`.
     pub id: String,
-    /// The host name.
+    /// The host name of the domain.
     pub domain: String,
     /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// The URL for answers of wallets.
+    /// The URL that wallets post their answers to.
     pub webhook_url: String,
-    /// Time of registration.
+    /// When the domain was registered.
     pub created_at: String,
-    /// The value of the ownership proof: `svc-verify=…`.
+    /// The text that proves the ownership of the domain when it is published: `svc-verify=…`.
     pub verification_token: String,
-    /// The server that handles answers of wallets.
+    /// The server that handles the answers of wallets.
     pub handler: HandlerKind,
     /// The allowed login methods.
     pub methods: Vec<LoginMethod>,
-    /// Whether users may register themselves.
+    /// Whether users may create accounts themselves.
     pub registration: Registration,
-    /// The name shown together with the domain.
+    /// The display name of the domain. It is always shown together with the host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The URL for events, if it is not the webhook URL.
+    /// The URL for events, if it differs from the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,
-    /// Time of verification.
+    /// When the ownership was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
-    /// Time of the last check of the proof.
+    /// When the ownership proof was last checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_checked_at: Option<String>,
-    /// Time since which the proof is missing.
+    /// When the ownership proof was first found to be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// The secret that signs events, `whsec_…`, which is only in this reply. Left out when serialized.
+    /// The secret that signs events, `whsec_…`. Only this response contains it. It is omitted when
+    /// serialized.
     #[serde(skip_serializing, deserialize_with = "secret")]
     pub webhook_secret: SecretString,
 }
 
-/// A verified domain.
+/// The result of a successful ownership verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvedDomain {
-    /// `dom_…`
+    /// The domain ID, `dom_…`.
     pub id: String,
-    /// The host name.
+    /// The host name of the domain.
     pub domain: String,
-    /// Always true.
+    /// Always `true`.
     pub verified: bool,
-    /// Time of verification.
+    /// When the ownership was verified.
     pub verified_at: String,
 }
 
 impl Domains<'_> {
-    /// `POST /domains`.
+    /// Registers a domain.
+    ///
+    /// Sends `POST /domains`.
     ///
     /// # Errors
-    /// `domain_exists`, with its `details.id`.
+    /// Returns `domain_exists`, with the ID of the domain in `details.id`, if it is already
+    /// registered.
     pub async fn create(&self, new: &NewDomain) -> Result<RegisteredDomain, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["domains"])?.json(new)?.not_idempotent()).await
     }
 
-    /// `GET /domains`, oldest first: all of them, or a page if `limit` or `cursor` is given.
+    /// Returns all domains, oldest first, or a page if `limit` or `cursor` is set.
+    ///
+    /// Sends `GET /domains`.
     ///
     /// # Errors
-    /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
+    /// Returns the errors of every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
     pub async fn list(&self, paging: &Paging) -> Result<DomainList, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["domains"])?.page(paging)).await
     }
 
-    /// `GET /domains/{id}`.
+    /// Returns a domain.
+    ///
+    /// Sends `GET /domains/{id}`.
     ///
     /// # Errors
-    /// `domain_not_found`.
+    /// Returns `domain_not_found` for an unknown ID.
     pub async fn get(&self, id: &str) -> Result<Domain, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["domains", id])?).await
     }
 
-    /// `PATCH /domains/{id}`.
+    /// Changes a domain.
+    ///
+    /// Sends `PATCH /domains/{id}`.
     ///
     /// # Errors
-    /// `domain_not_found`, `shared_login_host`.
+    /// Returns `domain_not_found` for an unknown ID, or `shared_login_host` if the change requires
+    /// a separate login host.
     pub async fn update(&self, id: &str, change: &DomainChange) -> Result<Domain, SignpostError> {
         self.0.fetch(self.0.call(Method::PATCH, &["domains", id])?.json(change)?).await
     }
 
-    /// `POST /domains/{id}/verify`: checks the ownership proof. Takes up to 10 s.
+    /// Checks the ownership proof in up to 10 seconds.
+    ///
+    /// Sends `POST /domains/{id}/verify`.
     ///
     /// # Errors
-    /// `domain_verification_failed`, with the results of the checks in `details.checks`.
+    /// Returns `domain_verification_failed`, with the results of the checks in `details.checks`, if
+    /// no proof is found.
     pub async fn verify(&self, id: &str) -> Result<ProvedDomain, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["domains", id, "verify"])?).await
     }
 
-    /// `DELETE /domains/{id}`.
+    /// Deletes a domain.
+    ///
+    /// Sends `DELETE /domains/{id}`.
     ///
     /// # Errors
-    /// `domain_not_found`.
+    /// Returns `domain_not_found` for an unknown ID.
     pub async fn delete(&self, id: &str) -> Result<(), SignpostError> {
         self.0.send(self.0.call(Method::DELETE, &["domains", id])?.not_idempotent()).await?.expect_no_content()
     }
 
-    /// `POST /domains/{id}/test-event`: queues a test event and returns its delivery.
+    /// Queues a test event and returns its delivery.
+    ///
+    /// Sends `POST /domains/{id}/test-event`.
     ///
     /// # Errors
-    /// `domain_not_found`.
+    /// Returns `domain_not_found` for an unknown ID.
     pub async fn send_test_event(&self, id: &str) -> Result<Delivery, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["domains", id, "test-event"])?.not_idempotent()).await
     }
 }
 
 impl fmt::Display for Registration {
-    /// Writes the name used by the API.
+    /// Writes the name that the API uses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open",

@@ -1,29 +1,32 @@
+//! The error type of all calls of the client.
+
 use std::fmt;
 
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Error of a call: rejected by the service, or not completed.
+/// Error of a call that the service rejected or that could not be completed.
 ///
 /// It never contains the API key.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SignpostError {
-    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or a code of the client:
-    /// `connection_failed` (no complete reply), `timeout`, `invalid_response` (undocumented reply: no JSON, too long, a
-    /// redirect), `tool_error` (a tool of the locator failed), `mcp_error` (the locator rejected the call,
-    /// `details.code`) and `invalid_argument` (nothing was sent).
+    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or a code of
+    /// this client: `connection_failed` (no complete response), `timeout`, `invalid_response` (an
+    /// undocumented response: not JSON, too long, or a redirect), `tool_error` (a tool of the
+    /// locator failed), `mcp_error` (the locator rejected the call; see `details.code`) and
+    /// `invalid_argument` (nothing was sent).
     pub code: String,
-    /// The HTTP status, if a reply was received.
+    /// The HTTP status, if a response was received.
     pub status: Option<u16>,
-    /// Description for people.
+    /// A description of the error for developers.
     pub message: String,
-    /// Further values for programs; the members depend on the code.
+    /// Machine-readable details. The members depend on the code.
     pub details: Map<String, Value>,
-    /// The request id, `req_…`, which is also in the server's log.
+    /// The request ID, `req_…`. It identifies the request in the server log.
     pub request_id: Option<String>,
-    /// Requested waiting time in seconds.
+    /// The delay before a retry in seconds, if the service requested a delay.
     pub retry_after: Option<u64>,
 }
 
@@ -61,7 +64,8 @@ impl SignpostError {
         Self { status: Some(status.as_u16()), ..Self::new("invalid_response", message) }
     }
 
-    /// Creates the error for a missing or incomplete reply. The message contains the host but no header.
+    /// Creates the error for a missing or incomplete response. The message contains the host, but
+    /// no header.
     pub(super) fn no_reply(error: reqwest::Error) -> Self {
         let code = if error.is_timeout() { "timeout" } else { "connection_failed" };
         let host = error.url().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
@@ -75,7 +79,7 @@ impl SignpostError {
         Self::new(code, message)
     }
 
-    /// Creates the error of an error reply.
+    /// Creates the error that an error response describes.
     pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Self {
         match serde_json::from_slice(body) {
             Ok(ErrorEnvelope { error: ErrorMembers { code, message, details } }) => {
@@ -85,7 +89,8 @@ impl SignpostError {
         }
     }
 
-    /// Returns true if the reply is missing or incomplete: the service may have executed the call.
+    /// Returns `true` if the response is missing or incomplete, so that the service may have
+    /// executed the call.
     pub(super) fn is_reply_missing(&self) -> bool {
         matches!(&*self.code, "connection_failed" | "timeout")
     }

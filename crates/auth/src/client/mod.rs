@@ -1,4 +1,4 @@
-//! The client of the login service and the locator, for integrators' servers.
+//! An HTTP client of the login service and of the ATM locator, for the servers of integrators.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), signpost_auth::client::SignpostError> {
@@ -13,9 +13,10 @@
 //! # }
 //! ```
 //!
-//! A call is retried at most twice and after a pause if the service replies with 429 or 503, or if the reply was lost
-//! and the call is idempotent. Types have the same member names as `openapi.yaml`; times are RFC 3339 in UTC. Unknown
-//! values and members of later versions of the service are accepted.
+//! A call is retried at most twice, after a pause, if the service responds with 429 or 503, or if
+//! the response was lost and the call is idempotent. Types have the member names of `openapi.yaml`,
+//! and times are RFC 3339 texts in UTC. Unknown values and members, which later versions of the
+//! service may send, are accepted.
 
 mod atm_types;
 mod atms;
@@ -62,12 +63,15 @@ pub use shared_types::{Change, Confirm, LoginMethod, Metadata, Paging, Signed, V
 use transport::{ApiCall, ApiReply, Transport, address, http_client};
 pub use users::{Credential, CredentialKind, HostedUser, UserChange, UserList, Users};
 
-/// The sandbox of a service on the same machine.
+/// Base URL of the sandbox of a service on this machine.
 const DEFAULT_BASE_URL: &str = "http://localhost:8080/sandbox/v1";
+/// Default timeout of an attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// Default number of retries.
 const RETRIES: u32 = 2;
 
-/// The client of the service, with an API key. Cheap to clone; reuse it, because it pools connections.
+/// A client of the service with an API key. It is cheap to clone. Reuse it, because it pools
+/// connections.
 #[derive(Clone)]
 pub struct Signpost {
     transport: Transport,
@@ -76,48 +80,52 @@ pub struct Signpost {
 }
 
 impl Signpost {
-    /// Creates a client of the sandbox on this machine; see [`Signpost::with_base_url`] for other servers. The key is
-    /// not checked.
+    /// Creates a client for the sandbox on this machine; see [`Signpost::with_base_url`] for other
+    /// servers. Does not check the API key.
     ///
-    /// If the program has no default cryptography provider for `rustls`, `ring` is installed.
+    /// If the program has installed no default cryptography provider for `rustls`, this function
+    /// installs `ring`.
     ///
     /// # Errors
-    /// `connection_failed` if the system has no trusted certificates.
+    /// Returns `connection_failed` if the system has no trusted root certificates.
     pub fn new(api_key: impl Into<SecretString>) -> Result<Self, SignpostError> {
         let transport = Transport { http: http_client()?, key: api_key.into(), timeout: TIMEOUT, retries: RETRIES };
         Ok(Self { transport, base: parse_base(DEFAULT_BASE_URL)?, runtime: Arc::new(SystemRuntime) })
     }
 
-    /// Sets the base URL: the address of the server with `/v1` or `/sandbox/v1`.
+    /// Sets the base URL: the address of the server, followed by `/v1` or `/sandbox/v1`.
     ///
     /// # Errors
-    /// `invalid_argument` if it is not http or https, or has a query, a fragment or a user name.
+    /// Returns `invalid_argument` if the URL is not http or https, or has a query, a fragment or a
+    /// user name.
     pub fn with_base_url(self, base_url: &str) -> Result<Self, SignpostError> {
         Ok(Self { base: parse_base(base_url)?, ..self })
     }
 
-    /// Sets the timeout of each attempt; 30 s by default. The waiting time of calls that wait for a session is added.
+    /// Sets the timeout of each attempt, 30 seconds by default. Calls that wait for a session may
+    /// take longer by their wait.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.transport.timeout = timeout;
         self
     }
 
-    /// Sets the number of retries; 2 by default.
+    /// Sets the maximum number of retries, 2 by default.
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.transport.retries = retries;
         self
     }
 
-    /// Sets the HTTP client. It should not follow redirects, because the API key would be sent along.
+    /// Sets the HTTP client. It should not follow redirects, because it would send the API key to
+    /// the redirect target.
     #[must_use]
     pub fn with_http_client(mut self, http: reqwest::Client) -> Self {
         self.transport.http = http;
         self
     }
 
-    /// Sets clock, randomness and timer, for tests.
+    /// Sets the clock, the randomness and the timer, for tests.
     #[must_use]
     pub fn with_runtime(self, runtime: impl Runtime + 'static) -> Self {
         Self { runtime: Arc::new(runtime), ..self }
@@ -141,22 +149,25 @@ impl Signpost {
         Users(self)
     }
 
-    /// Returns the calls about events sent to your endpoints.
+    /// Returns the calls about deliveries of events to your endpoints.
     #[must_use]
     pub fn deliveries(&self) -> Deliveries<'_> {
         Deliveries(self)
     }
 
-    /// Returns the calls about Bitcoin ATMs, which are sent without the API key.
+    /// Returns the calls about Bitcoin ATMs. They are sent without the API key.
     #[must_use]
     pub fn atms(&self) -> Atms<'_> {
         Atms(self)
     }
 
-    /// `POST /verify`: verifies a signature without a session. [`crate::verify`] is the local equivalent.
+    /// Verifies a signature without a session. [`crate::verify`] is the local equivalent.
+    ///
+    /// Sends `POST /verify`.
     ///
     /// # Errors
-    /// `invalid_public_key` and `invalid_signature` for malformed values; a wrong signature is `valid: false`.
+    /// Returns `invalid_public_key` or `invalid_signature` for malformed values. A signature that
+    /// does not match is not an error.
     pub async fn verify(&self, signed: &Signed) -> Result<Verification, SignpostError> {
         self.fetch(self.call(Method::POST, &["verify"])?.json(signed)?).await
     }
@@ -179,7 +190,7 @@ impl Signpost {
 }
 
 impl fmt::Debug for Signpost {
-    /// Leaves out the API key.
+    /// Omits the API key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signpost").field("base_url", &self.base.as_str()).finish_non_exhaustive()
     }
@@ -194,7 +205,7 @@ fn parse_base(text: &str) -> Result<Url, SignpostError> {
     }
 }
 
-/// Returns true if a URL is http or https without query, fragment, user name and password.
+/// Returns `true` if a URL is http or https without query, fragment, user name and password.
 fn is_base(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
         && url.query().is_none()

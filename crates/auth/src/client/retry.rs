@@ -1,16 +1,16 @@
-//! Decides when a call is retried.
+//! Decides if and when a failed call is retried.
 
 use std::time::{Duration, SystemTime};
 
 use super::error::SignpostError;
 
-/// Longest requested wait that is followed by a retry.
+/// Maximum delay requested by the service that is followed by a retry, in seconds.
 const MAX_WAIT_SECS: u64 = 30;
-/// Upper limit of the first pause's jitter; it doubles with each retry.
+/// Maximum jitter of the first pause. It doubles with each retry.
 const FIRST_JITTER: Duration = Duration::from_millis(500);
 
-/// Parses `Retry-After` (RFC 9110, section 10.2.3), a number of seconds or an HTTP date; returns `None` for other
-/// values.
+/// Parses the header `Retry-After` (RFC 9110, section 10.2.3), a number of seconds or an HTTP date.
+/// Returns `None` for other values.
 pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
     let header = header.trim();
     if let Ok(seconds) = header.parse() {
@@ -21,10 +21,10 @@ pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
     Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
 }
 
-/// Returns the pause before the next attempt; `None` if the call is not retried.
+/// Returns the pause before the next attempt, or `None` if the call should not be retried.
 ///
-/// `is_idempotent`: the call may be repeated after a lost reply. `tries`: number of retries so far. `random`: source of
-/// the jitter.
+/// `is_idempotent` is set if the call may be repeated after a lost response, `tries` is the number
+/// of previous retries, and `random` is the source of the jitter.
 pub(super) fn pause(error: &SignpostError, is_idempotent: bool, tries: u32, random: &[u8; 32]) -> Option<Duration> {
     let is_refused = matches!(error.status, Some(429 | 503));
     if !(is_refused || error.is_reply_missing() && is_idempotent) {
@@ -34,7 +34,7 @@ pub(super) fn pause(error: &SignpostError, is_idempotent: bool, tries: u32, rand
     (wait <= MAX_WAIT_SECS).then(|| Duration::from_secs(wait) + jitter(tries, random))
 }
 
-/// Returns a random pause between 0 and half a second, doubled with each retry.
+/// Returns a random pause between 0 and half a second, or twice as long for each further retry.
 fn jitter(tries: u32, random: &[u8; 32]) -> Duration {
     let most = FIRST_JITTER * 2_u32.saturating_pow(tries.min(10));
     let part = u16::from_le_bytes([random[0], random[1]]);

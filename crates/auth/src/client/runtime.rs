@@ -1,22 +1,24 @@
+//! The clock, randomness and timer of the client, which tests can replace.
+
 use std::fmt;
 use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Clock, randomness and timer of a client; replaceable in tests. See [`SystemRuntime`].
+/// The clock, randomness and timer of a client. Tests can replace the default, [`SystemRuntime`].
 pub trait Runtime: fmt::Debug + Send + Sync {
     /// Returns the current time.
     fn now(&self) -> SystemTime;
 
-    /// Returns unpredictable bytes.
+    /// Returns unpredictable random bytes.
     fn random(&self) -> [u8; 32];
 
-    /// Returns after `duration`.
+    /// Completes after `duration`.
     fn pause(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
-/// The machine's clock and randomness, and Tokio's timer.
+/// The default runtime: the clock and randomness of the operating system, and Tokio's timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemRuntime;
 

@@ -1,80 +1,80 @@
-//! Searches of the locator.
+//! The search parameters of the ATM locator's tools.
 
 use serde::{Deserialize, Serialize};
 
-/// A search by place or coordinates: [`super::Atms::nearest`].
+/// The parameters of [`super::Atms::nearest`]: a place or coordinates, and filters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtmSearch {
-    /// A place, such as "Austin, TX", "78701", "LAX".
+    /// The name of a place, such as "Austin, TX", "78701" or "LAX".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// Latitude in degrees; needs `lon`.
+    /// Latitude in degrees. Requires `lon`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lat: Option<f64>,
-    /// Longitude in degrees; needs `lat`.
+    /// Longitude in degrees. Requires `lat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lon: Option<f64>,
-    /// The country whose places are preferred, by its ISO 3166-1 alpha-2 code.
+    /// The ISO 3166-1 alpha-2 code of the country whose places are preferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// The maximum number of machines, 1 to 50; 10 by default.
+    /// The maximum number of ATMs, 1 to 50, by default 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u8>,
-    /// Maximum distance in miles, 1 to 100; 25 by default.
+    /// The maximum distance in miles, 1 to 100, by default 25.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_distance: Option<f64>,
-    /// Only machines that are known to be open now.
+    /// Whether to return only ATMs that are known to be open now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_now: Option<bool>,
-    /// `buy` or `sell`: only machines that are known to support it.
+    /// `buy` or `sell`, to return only ATMs that are known to support it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// Only machines that are known to support this coin.
+    /// The coin that returned ATMs are known to support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coin: Option<String>,
-    /// Unit of distances in texts, `miles` or `km`.
+    /// The unit of distances in texts, `miles` or `km`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
 }
 
-/// An area by place or coordinates: [`super::Atms::status`].
+/// The parameters of [`super::Atms::status`]: an area around a place or coordinates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatusSearch {
-    /// A place, as in [`AtmSearch::location`].
+    /// The name of a place, as in [`AtmSearch::location`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// Latitude in degrees; needs `lon`.
+    /// Latitude in degrees. Requires `lon`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lat: Option<f64>,
-    /// Longitude in degrees; needs `lat`.
+    /// Longitude in degrees. Requires `lat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lon: Option<f64>,
-    /// The country whose places are preferred, by its ISO 3166-1 alpha-2 code.
+    /// The ISO 3166-1 alpha-2 code of the country whose places are preferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// The maximum number of listed machines, 1 to 50; 10 by default.
+    /// The maximum number of listed ATMs, 1 to 50, by default 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u8>,
-    /// Radius in miles, 1 to 100; 10 by default.
+    /// The radius of the area in miles, 1 to 100, by default 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Unit of distances in texts, `miles` or `km`.
+    /// The unit of distances in texts, `miles` or `km`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
 }
 
-/// A city: [`super::Atms::list_by_city`].
+/// The parameters of [`super::Atms::list_by_city`]: a city, and a page of its ATMs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitySearch {
-    /// The city's name.
+    /// The name of the city.
     pub city: String,
-    /// The two-letter code of a state, a territory or a Canadian province.
+    /// The two-letter code of a US state or territory, or of a Canadian province.
     pub state: String,
     /// The `next_cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Unit of distances in texts, `miles` or `km`.
+    /// The unit of distances in texts, `miles` or `km`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Types of login sessions.
+//! Request and response types of the calls about login sessions.
 
 use std::fmt;
 
@@ -9,85 +9,86 @@ use super::shared_types::{Confirm, LoginMethod, Metadata};
 use crate::answer::{Answer, DeviceInfo};
 use crate::challenge::Mode;
 
-/// A new session.
+/// A login session to create.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NewSession {
-    /// The registered domain.
+    /// The registered domain that the user logs in to.
     pub domain: String,
-    /// The purpose; a login by default.
+    /// The purpose of the session, by default a login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// With [`Mode::Link`], the user who gets another key: `usr_…`, logged in within the last 5 minutes.
+    /// With [`Mode::Link`], the user who links another key: `usr_…`, logged in within the last 5
+    /// minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The URL for answers of wallets, if it is not the domain's.
+    /// The URL that wallets post their answers to, if it is not the URL of the domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
-    /// Metadata that are returned with the session.
+    /// Metadata that the service returns with the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Number matching.
+    /// The number matching that the session requires, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Confirm>,
-    /// The device with the code; by default not the wallet's device.
+    /// The device that displays the QR code, by default a device other than the wallet's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// The requesting browser, shown by wallets.
+    /// Information about the requesting browser, which wallets display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<Requester>,
-    /// With [`Flow::Page`], the SHA-256 in base64url of a secret in a cookie of the browser.
+    /// With [`Flow::Page`], the SHA-256 hash, in base64url, of a secret in a cookie of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_hash: Option<String>,
 }
 
-/// The display of a session's code.
+/// The place where the login code of a session is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
-    /// On another device than the wallet.
+    /// On a device other than the wallet's.
     CrossDevice,
-    /// On the same device as the wallet.
+    /// On the wallet's device.
     SameDevice,
     /// On a page of the service.
     Page,
 }
 
-/// The requesting browser.
+/// Information about the browser that requests a login.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requester {
-    /// Its IP address.
+    /// The IP address of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<String>,
-    /// The country of the IP address, ISO 3166-1 alpha-2.
+    /// The ISO 3166-1 alpha-2 code of the country of the IP address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// Its `User-Agent`, at most 256 characters.
+    /// The `User-Agent` header of the browser, at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
 }
 
-/// A created session.
+/// A login session that was just created.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreatedSession {
-    /// `sess_…`
+    /// The session ID, `sess_…`.
     pub id: String,
-    /// The challenge, in its `svc:` rendering.
+    /// The challenge in its `svc:` rendering.
     pub challenge: String,
-    /// The text of the QR code.
+    /// The content of the QR code.
     pub qr_data: String,
-    /// Time of expiry of the code.
+    /// When the code expires.
     pub expires_at: String,
     /// The status: pending.
     pub status: SessionStatus,
-    /// Time of creation.
+    /// When the session was created.
     pub created_at: String,
-    /// The secret with which a page can wait for this session only. Left out when serialized.
+    /// A secret that lets a page wait for this session only. It is omitted when serialized.
     #[serde(default, skip_serializing, deserialize_with = "secret")]
     pub client_secret: Option<SecretString>,
-    /// The number for the page to show.
+    /// The number that the page must display, for number matching.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm_code: Option<String>,
-    /// With [`Flow::Page`], the URL for the browser.
+    /// With [`Flow::Page`], the URL of the page to open in the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_url: Option<String>,
     /// The metadata of the request.
@@ -95,182 +96,182 @@ pub struct CreatedSession {
     pub metadata: Option<Metadata>,
 }
 
-/// A session with a new code.
+/// A session with a new code that replaces the old code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefreshedSession {
-    /// `sess_…`
+    /// The session ID, `sess_…`.
     pub id: String,
-    /// The challenge, in its `svc:` rendering.
+    /// The new challenge in its `svc:` rendering.
     pub challenge: String,
-    /// The text of the QR code.
+    /// The content of the new QR code.
     pub qr_data: String,
-    /// Time of expiry of the code.
+    /// When the new code expires.
     pub expires_at: String,
 }
 
-/// A session.
+/// A login session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// `sess_…`
+    /// The session ID, `sess_…`.
     pub id: String,
-    /// The status.
+    /// The status of the session.
     pub status: SessionStatus,
-    /// With [`Flow::Page`], the purpose, which can change on the page.
+    /// With [`Flow::Page`], the purpose of the session, which the user can change on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Time of expiry of the code.
+    /// When the code expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Time of the login.
+    /// When the user logged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authenticated_at: Option<String>,
-    /// The user.
+    /// The user who logged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<SessionUser>,
-    /// The login method; hosted domains only.
+    /// The login method. Only present for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
     /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// The URL to which the wallet sends the user, in the same-device flow.
+    /// In the same-device flow, the URL that the wallet opens after the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<String>,
 }
 
-/// The user of a session.
+/// The user who logged in with a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionUser {
-    /// The ID, `usr_…`; hosted domains only.
+    /// The user ID, `usr_…`. Only present for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The public key, as sent by the wallet.
+    /// The public key, as the wallet sent it.
     pub public_key: String,
-    /// Description of the wallet's device.
+    /// The wallet's description of its device.
     pub device_info: DeviceInfo,
 }
 
-/// A session in a list.
+/// A login session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedSession {
-    /// `sess_…`
+    /// The session ID, `sess_…`.
     pub id: String,
-    /// The status.
+    /// The status of the session.
     pub status: SessionStatus,
-    /// The purpose.
+    /// The purpose of the session.
     pub mode: Mode,
-    /// Time of expiry of the code.
+    /// When the code expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Time of the login.
+    /// When the user logged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authenticated_at: Option<String>,
-    /// The user.
+    /// The user who logged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<SessionUser>,
-    /// The login method; hosted domains only.
+    /// The login method. Only present for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
     /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// The URL to which the wallet sends the user, in the same-device flow.
+    /// In the same-device flow, the URL that the wallet opens after the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<String>,
-    /// The domain.
+    /// The domain that the user logs in to.
     pub domain: String,
-    /// Time of creation.
+    /// When the session was created.
     pub created_at: String,
 }
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionList {
-    /// The entries, newest first.
+    /// The sessions, newest first.
     pub sessions: Vec<ListedSession>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page, or `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A filter for sessions. The default selects all, newest first.
+/// A filter for sessions. The default selects all sessions, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
-    /// The status.
+    /// The status of the sessions.
     pub status: Option<SessionStatus>,
-    /// The domain.
+    /// The domain of the sessions.
     pub domain: Option<String>,
-    /// The maximum number, 1 to 100.
+    /// The maximum number of sessions per page, 1 to 100.
     pub limit: Option<u8>,
     /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// The status of a session.
+/// The status of a login session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {
-    /// Waiting for an answer.
+    /// The session waits for an answer.
     Pending,
-    /// Completed by a login.
+    /// The user logged in.
     Authenticated,
-    /// Expired without a login.
+    /// The session expired without a login.
     Expired,
-    /// Cancelled.
+    /// The session was cancelled.
     Cancelled,
-    /// A value of a later version.
+    /// A status that a later version of the service introduced.
     #[serde(untagged)]
     Other(String),
 }
 
-/// The values that complete a login when the browser returns.
+/// The values that complete a login when the browser returns to the website.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// The parameter `code` of the return URL.
+    /// The query parameter `code` of the return URL.
     pub code: String,
-    /// The secret of the session's `browser_hash`.
+    /// The secret whose hash is the `browser_hash` of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_secret: Option<String>,
 }
 
-/// The wallet simulated by `simulate`.
+/// The parameters of a simulated wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulated {
-    /// The number of the sandbox wallet, 1 to 100; the first by default.
+    /// The number of the sandbox wallet, 1 to 100, by default the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet: Option<u8>,
-    /// The fault of its answer, if any.
+    /// The fault that the answer of the wallet should have, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<SimulatedFault>,
 }
 
-/// The fault of a simulated answer.
+/// A fault in the answer of a simulated wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SimulatedFault {
-    /// A signature of another text.
+    /// The signature is of a different text.
     Signature,
-    /// A time that is too old.
+    /// The time is too old.
     Timestamp,
-    /// An unknown challenge.
+    /// The challenge is unknown.
     Challenge,
-    /// A wrong number.
+    /// The confirmation number is wrong.
     ConfirmCode,
 }
 
-/// The request of the simulated wallet, and the response.
+/// The request of a simulated wallet, and its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulation {
-    /// The wallet's key.
+    /// The public key of the wallet.
     pub public_key: String,
-    /// The URL of the request.
+    /// The URL that the wallet posted its answer to.
     pub posted_to: String,
-    /// The answer.
+    /// The answer that the wallet posted.
     pub payload: Answer,
-    /// The status of the response, if any.
+    /// The HTTP status of the response, if there was a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The start of the response.
+    /// The start of the response body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// The error, if there was no response.
@@ -279,7 +280,7 @@ pub struct Simulation {
 }
 
 impl NewSession {
-    /// Creates a login to this domain with default options.
+    /// Creates the parameters of a login to this domain, with default options.
     pub fn on(domain: impl Into<String>) -> Self {
         Self { domain: domain.into(), ..Self::default() }
     }
@@ -302,7 +303,7 @@ impl Session {
 }
 
 impl fmt::Display for SessionStatus {
-    /// Writes the name used by the API.
+    /// Writes the name that the API uses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pending => "pending",
@@ -315,7 +316,7 @@ impl fmt::Display for SessionStatus {
 }
 
 impl fmt::Debug for Completion {
-    /// Leaves out the secrets.
+    /// Omits the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Completion").finish_non_exhaustive()
     }

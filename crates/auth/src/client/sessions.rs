@@ -1,3 +1,5 @@
+//! Calls about login sessions, including waiting for their completion.
+
 use std::time::{Duration, SystemTime};
 
 use reqwest::Method;
@@ -9,31 +11,37 @@ use super::session_types::{
 use super::{Signpost, SignpostError};
 use crate::answer::Answer;
 
-/// Maximum time that a request waits for a session, in seconds.
+/// Maximum time that the service delays the response for a pending session, in seconds.
 const MAX_WAIT_SECS: u64 = 25;
-/// Minimum time between the starts of two such requests.
+/// Minimum time between the starts of two delayed requests for a session.
 const MIN_WAIT: Duration = Duration::from_secs(1);
-/// Waiting time of [`Sessions::wait`].
+/// Timeout of [`Sessions::wait`].
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Calls about login sessions; see [`Signpost::sessions`].
+/// The calls about login sessions; see [`Signpost::sessions`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sessions<'a>(pub(super) &'a Signpost);
 
 impl Sessions<'_> {
-    /// `POST /sessions` with a random `Idempotency-Key`, so that retries do not create further sessions.
+    /// Creates a session.
+    ///
+    /// Sends `POST /sessions` with a random `Idempotency-Key`, so that a retry does not create
+    /// another session.
     ///
     /// # Errors
-    /// `domain_not_registered`, `domain_not_verified` and others of `docs/api.md`.
+    /// Returns `domain_not_registered`, `domain_not_verified`, or another error of `docs/api.md`.
     pub async fn create(&self, new: &NewSession) -> Result<CreatedSession, SignpostError> {
         self.create_with_idempotency_key(&uuid(self.0.runtime().random()), new).await
     }
 
-    /// `POST /sessions` with the caller's `Idempotency-Key`, 1 to 255 printable characters: another call within 24
-    /// hours returns the same session.
+    /// Creates a session, unless a call with this idempotency key already created it.
+    ///
+    /// Sends `POST /sessions` with the caller's `Idempotency-Key`, 1 to 255 printable characters.
+    /// Another call with this key within 24 hours returns the existing session.
     ///
     /// # Errors
-    /// Returns the errors of [`Sessions::create`], and `idempotency_key_reused` for another request with this key.
+    /// Returns the errors of [`Sessions::create`], or `idempotency_key_reused` if another request
+    /// used this key.
     pub async fn create_with_idempotency_key(
         &self,
         idempotency_key: &str,
@@ -43,10 +51,12 @@ impl Sessions<'_> {
         self.0.fetch(call.with_idempotency_key(idempotency_key.to_owned())).await
     }
 
-    /// `GET /sessions`, newest first; `next_cursor` returns the next page.
+    /// Returns a page of sessions, newest first.
+    ///
+    /// Sends `GET /sessions`.
     ///
     /// # Errors
-    /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
+    /// Returns the errors of every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
     pub async fn list(&self, filter: &SessionFilter) -> Result<SessionList, SignpostError> {
         let SessionFilter { status, domain, limit, cursor } = filter;
         let call = self.0.call(Method::GET, &["sessions"])?;
@@ -54,16 +64,21 @@ impl Sessions<'_> {
         self.0.fetch(call.query("limit", limit.as_ref()).query("cursor", cursor.as_ref())).await
     }
 
-    /// `GET /sessions/{id}`.
+    /// Returns a session.
+    ///
+    /// Sends `GET /sessions/{id}`.
     ///
     /// # Errors
-    /// `session_not_found`; `session_expired` and `session_cancelled` if it ended without a login.
+    /// Returns `session_not_found` for an unknown ID, or `session_expired` or `session_cancelled`
+    /// if the session ended without a login.
     pub async fn get(&self, id: &str) -> Result<Session, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["sessions", id])?).await
     }
 
-    /// `GET /sessions/{id}`; while the session is pending, the service delays the reply by at most this many seconds
-    /// (up to 25).
+    /// Returns a session, after waiting for its completion.
+    ///
+    /// Sends `GET /sessions/{id}`. While the session is pending, the service delays its response by
+    /// at most `wait_secs` seconds (up to 25).
     ///
     /// # Errors
     /// Returns the errors of [`Sessions::get`].
@@ -72,15 +87,16 @@ impl Sessions<'_> {
         self.0.fetch(call.with_wait(Duration::from_secs(wait_secs.min(MAX_WAIT_SECS)))).await
     }
 
-    /// Waits up to 5 minutes until the session is no longer pending.
+    /// Waits up to 5 minutes until the session is no longer pending, and returns it.
     ///
     /// # Errors
-    /// Returns the errors of [`Sessions::get`], but an expired or cancelled session is returned with its status.
+    /// Returns the errors of [`Sessions::get`], except that an expired or cancelled session is not
+    /// an error.
     pub async fn wait(&self, id: &str) -> Result<Session, SignpostError> {
         self.wait_for(id, DEFAULT_TIMEOUT).await
     }
 
-    /// Waits at most `timeout` until the session is no longer pending; returns its last state.
+    /// Waits at most `timeout` until the session is no longer pending, and returns its last state.
     ///
     /// # Errors
     /// Returns the errors of [`Sessions::wait`].
@@ -88,7 +104,7 @@ impl Sessions<'_> {
         let started = self.0.runtime().now();
         loop {
             let requested = self.0.runtime().now();
-            // Rounded up: otherwise the last second is spent on requests without waiting.
+            // Rounded up, because otherwise requests in the last second would not wait.
             let left = timeout.saturating_sub(self.elapsed(started)).saturating_add(Duration::from_nanos(999_999_999));
             let session = match self.get_after(id, left.as_secs().min(MAX_WAIT_SECS)).await {
                 Ok(session) => session,
@@ -97,7 +113,7 @@ impl Sessions<'_> {
             if session.status != SessionStatus::Pending || self.elapsed(started) >= timeout {
                 return Ok(session);
             }
-            // Limits the rate of requests to a server that does not wait.
+            // Limits the rate of requests to a server that does not delay its responses.
             let pause = MIN_WAIT.saturating_sub(self.elapsed(requested));
             if !pause.is_zero() {
                 self.0.runtime().pause(pause).await;
@@ -105,53 +121,68 @@ impl Sessions<'_> {
         }
     }
 
-    /// `POST /sessions/{id}/refresh`: replaces the code of the session. The old code becomes invalid.
+    /// Replaces the code of the session. The old code becomes invalid.
+    ///
+    /// Sends `POST /sessions/{id}/refresh`.
     ///
     /// # Errors
-    /// `session_expired` when the session can no longer be refreshed; `session_already_authenticated`.
+    /// Returns `session_expired` if the session can no longer be refreshed, or
+    /// `session_already_authenticated`.
     pub async fn refresh(&self, id: &str) -> Result<RefreshedSession, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["sessions", id, "refresh"])?).await
     }
 
-    /// `POST /sessions/{id}/complete`: completes a same-device login, or a login on a page, with the parameters of the
-    /// return URL.
+    /// Completes a login of the same-device or the page flow with the parameters of the return
+    /// URL.
+    ///
+    /// Sends `POST /sessions/{id}/complete`.
     ///
     /// # Errors
-    /// `invalid_signature` (406) for a wrong code, with `details.reason` `browser` for another browser.
+    /// Returns `invalid_signature` (406) for a wrong code. `details.reason` is `browser` if another
+    /// browser started the login.
     pub async fn complete(&self, id: &str, completion: &Completion) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "complete"])?.json(completion)?;
         self.0.fetch(call.not_idempotent()).await
     }
 
-    /// `POST /sessions/{id}/authenticate`: forwards the answer of a wallet, which the service checks again. Only the
-    /// first of concurrent answers succeeds.
+    /// Forwards the answer of a wallet. The service verifies it again. Only the first of several
+    /// concurrent answers succeeds.
+    ///
+    /// Sends `POST /sessions/{id}/authenticate`.
     ///
     /// # Errors
-    /// `challenge_not_found`, `invalid_signature`, `timestamp_out_of_range`, `session_already_authenticated`,
-    /// `session_expired`.
+    /// Returns `challenge_not_found`, `invalid_signature`, `timestamp_out_of_range`,
+    /// `session_already_authenticated` or `session_expired` if the answer is rejected.
     pub async fn authenticate(&self, id: &str, answer: &Answer) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "authenticate"])?.json(answer)?;
         self.0.fetch(call.not_idempotent()).await
     }
 
-    /// `DELETE /sessions/{id}`: ends a pending session.
+    /// Cancels a pending session.
+    ///
+    /// Sends `DELETE /sessions/{id}`.
     ///
     /// # Errors
-    /// `session_already_authenticated`, `session_expired`, `session_cancelled`.
+    /// Returns `session_already_authenticated`, `session_expired` or `session_cancelled` if the
+    /// session is not pending.
     pub async fn cancel(&self, id: &str) -> Result<(), SignpostError> {
         self.0.send(self.0.call(Method::DELETE, &["sessions", id])?.not_idempotent()).await?.expect_no_content()
     }
 
-    /// `POST /sessions/{id}/simulate`: simulates a wallet in the sandbox.
+    /// Simulates a wallet in the sandbox.
+    ///
+    /// Sends `POST /sessions/{id}/simulate`.
     ///
     /// # Errors
-    /// `not_found` in live.
+    /// Returns `not_found` in the live environment.
     pub async fn simulate(&self, id: &str, simulated: &Simulated) -> Result<Simulation, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "simulate"])?.json(simulated)?;
         self.0.fetch(call.not_idempotent()).await
     }
 
-    /// `GET /sessions/{id}/qr.svg`: returns the code of a pending session as an image.
+    /// Returns the QR code of a pending session as an image.
+    ///
+    /// Sends `GET /sessions/{id}/qr.svg`.
     ///
     /// # Errors
     /// Returns the errors of [`Sessions::refresh`].
@@ -159,13 +190,13 @@ impl Sessions<'_> {
         self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.svg"])?).await?.svg()
     }
 
-    /// Returns the time since `start`.
+    /// Returns the time since `start` by the client's clock.
     fn elapsed(self, start: SystemTime) -> Duration {
         self.0.runtime().now().duration_since(start).unwrap_or_default()
     }
 }
 
-/// Converts the error of an ended session into the session with its status.
+/// Converts the error for an expired or cancelled session into the session with its status.
 fn ended(id: &str, error: SignpostError) -> Result<Session, SignpostError> {
     let status = match &*error.code {
         "session_expired" => SessionStatus::Expired,
@@ -175,7 +206,7 @@ fn ended(id: &str, error: SignpostError) -> Result<Session, SignpostError> {
     Ok(Session::ended(id, status))
 }
 
-/// A UUID of version 4 (RFC 9562, section 5.4).
+/// Formats random bytes as a UUID of version 4 (RFC 9562, section 5.4).
 fn uuid(random: [u8; 32]) -> String {
     let mut bytes: [u8; 16] = random[..16].try_into().expect("16 of 32");
     bytes[6] = bytes[6] & 0x0f | 0x40;

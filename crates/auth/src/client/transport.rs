@@ -1,3 +1,5 @@
+//! Sends API calls over HTTP and retries them.
+
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -14,13 +16,14 @@ use super::retry;
 use super::runtime::Runtime;
 use super::shared_types::Paging;
 
-/// Maximum length of a reply in bytes.
+/// Maximum length of a response body in bytes.
 const MAX_REPLY_LEN: usize = 4 * 1024 * 1024;
 const AGENT: &str = concat!("signpost-sdk-rust/", env!("CARGO_PKG_VERSION"));
-/// All characters except the unreserved characters of RFC 3986 (section 2.3).
+/// The characters to escape in a path segment: all except the unreserved characters of RFC 3986
+/// (section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A call to the service, before it is sent.
+/// An API call that was not sent yet.
 #[derive(Debug)]
 pub(super) struct ApiCall {
     method: Method,
@@ -28,13 +31,13 @@ pub(super) struct ApiCall {
     body: Option<Vec<u8>>,
     idempotency_key: Option<String>,
     is_idempotent: bool,
-    /// Whether it is sent without the API key, to the locator.
+    /// Set for calls of the ATM locator, sent without the API key.
     omits_api_key: bool,
-    /// Waiting time of the service, added to the timeout.
+    /// How long the service may delay its response. It is added to the timeout.
     wait: Duration,
 }
 
-/// A successful reply.
+/// A successful response.
 #[derive(Debug)]
 pub(super) struct ApiReply {
     status: StatusCode,
@@ -42,7 +45,7 @@ pub(super) struct ApiReply {
     request_id: Option<String>,
 }
 
-/// Sends calls; cheap to clone.
+/// Sends API calls over HTTP. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     pub(super) http: Client,
@@ -54,7 +57,7 @@ pub(super) struct Transport {
 /// Appends path segments to the base URL.
 ///
 /// # Errors
-/// `invalid_argument` for an id that would change the path.
+/// Returns `invalid_argument` if a segment would change the structure of the path.
 pub(super) fn address(base: &Url, segments: &[&str]) -> Result<Url, SignpostError> {
     let mut path = base.path().trim_end_matches('/').to_owned();
     for segment in segments {
@@ -83,7 +86,7 @@ impl ApiCall {
         }
     }
 
-    /// Marks the call as not idempotent: it is not retried after a lost reply.
+    /// Marks the call as not idempotent, so that it is not retried after a lost response.
     pub(super) fn not_idempotent(self) -> Self {
         Self { is_idempotent: false, ..self }
     }
@@ -119,7 +122,7 @@ impl ApiCall {
 
 impl ApiReply {
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, SignpostError> {
-        // serde also deserializes structs from arrays; the service sends objects.
+        // serde also deserializes structs from arrays, but the service sends only objects.
         let value: Value = serde_json::from_slice(&self.body).map_err(|_| self.unexpected("it is no JSON"))?;
         if !value.is_object() {
             return Err(self.unexpected("it is no object"));
@@ -127,7 +130,8 @@ impl ApiReply {
         serde_json::from_value(value).map_err(|error| self.unexpected(error))
     }
 
-    /// Checks for the empty reply of a deletion. Any other success may come from a proxy.
+    /// Checks that the response is the empty response of a deletion. Any other success may come
+    /// from a proxy.
     pub(super) fn expect_no_content(self) -> Result<(), SignpostError> {
         if self.status == StatusCode::NO_CONTENT { Ok(()) } else { Err(self.unexpected("it is not 204")) }
     }
@@ -139,12 +143,12 @@ impl ApiReply {
         }
     }
 
-    /// Creates the error for a reply that does not have the documented form.
+    /// Creates the error for a response that does not have the documented form.
     pub(super) fn unexpected(&self, message: impl std::fmt::Display) -> SignpostError {
         SignpostError { request_id: self.request_id.clone(), ..SignpostError::invalid_response(self.status, message) }
     }
 
-    /// Creates the error for a successful reply of the locator with an error in its body.
+    /// Creates the error for a successful HTTP response of the locator that contains an error.
     pub(super) fn error(&self, code: &str, message: &str) -> SignpostError {
         SignpostError {
             status: Some(self.status.as_u16()),
@@ -220,7 +224,7 @@ impl Transport {
     }
 }
 
-/// Returns the value of a header if it is ASCII text.
+/// Returns the value of a response header if it is ASCII text.
 fn header_text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
@@ -237,10 +241,11 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
     Ok(body)
 }
 
-/// Creates an HTTP client that does not follow redirects, because the API key would be sent along.
+/// Creates an HTTP client that does not follow redirects, because it would send the API key to the
+/// redirect target.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is the server's, and this is another program")]
 pub(super) fn http_client() -> Result<Client, SignpostError> {
-    // Fails if the program has already installed a provider, which then remains.
+    // Fails if the program has already installed a provider, which then remains in use.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(redirect::Policy::none()).build();
     client.map_err(|error| SignpostError::new("connection_failed", format!("no client of HTTP: {error:?}")))

@@ -1,67 +1,71 @@
+//! Calls about the users of hosted domains and their credentials.
+
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
 use super::shared_types::{Change, Paging};
 use super::{Signpost, SignpostError};
 
-/// Calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or by any public key.
+/// The calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or
+/// by any public key.
 #[derive(Clone, Copy, Debug)]
 pub struct Users<'a>(pub(super) &'a Signpost);
 
 /// A user of a hosted domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedUser {
-    /// `usr_…`
+    /// The user ID, `usr_…`.
     pub id: String,
-    /// An adjective, an animal and a number; unique in the domain and never reused.
+    /// A generated name: an adjective, an animal and a number. It is unique in the domain and never
+    /// reused.
     pub petname: String,
-    /// The name given by the website.
+    /// The name that the website set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The groups given by the website.
+    /// The groups that the website set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<String>>,
-    /// Time of registration.
+    /// When the user registered.
     pub created_at: String,
-    /// Time of the last login.
+    /// The time of the last login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_login_at: Option<String>,
     /// The public key of the newest wallet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The credentials, at most 10.
+    /// The credentials of the user, at most 10.
     pub credentials: Vec<Credential>,
 }
 
-/// A credential of a user.
+/// A credential that a user can log in with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
-    /// `cred_…`
+    /// The credential ID, `cred_…`.
     pub id: String,
-    /// The holder of the key.
+    /// The kind of device that has the private key.
     pub kind: CredentialKind,
-    /// The public key in hex; the SPKI of a passkey.
+    /// The public key in hex. For a passkey, it is the DER-encoded `SubjectPublicKeyInfo`.
     pub public_key: String,
-    /// The name given by the user.
+    /// The name that the user chose.
     pub name: String,
-    /// Time of adding.
+    /// When the credential was added.
     pub added_at: String,
-    /// Time of the last login with it.
+    /// The time of the last login with this credential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<String>,
 }
 
-/// The holder of a key.
+/// The kind of device that has the private key of a credential.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialKind {
-    /// A wallet that scans.
+    /// A wallet that scans QR codes.
     Wallet,
     /// A Lightning wallet.
     Lightning,
     /// A passkey.
     Passkey,
-    /// A value of a later version.
+    /// A kind that a later version of the service introduced.
     #[serde(untagged)]
     Other(String),
 }
@@ -69,9 +73,9 @@ pub enum CredentialKind {
 /// A page of users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserList {
-    /// The entries, oldest first.
+    /// The users, oldest first.
     pub users: Vec<HostedUser>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page, or `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -79,59 +83,72 @@ pub struct UserList {
 /// Changes of a user. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserChange {
-    /// The name, at most 60 characters.
+    /// The display name, at most 60 characters.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub name: Change<String>,
-    /// The groups, 1 to 50 names without commas.
+    /// The groups: 1 to 50 names without commas.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub groups: Change<Vec<String>>,
 }
 
 impl Users<'_> {
-    /// `GET /domains/{id}/users`, oldest first; `next_cursor` returns the next page.
+    /// Returns a page of users, oldest first.
+    ///
+    /// Sends `GET /domains/{id}/users`.
     ///
     /// # Errors
-    /// `domain_not_found`.
+    /// Returns `domain_not_found` for an unknown domain.
     pub async fn list(&self, domain_id: &str, paging: &Paging) -> Result<UserList, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["domains", domain_id, "users"])?.page(paging)).await
     }
 
-    /// `GET /domains/{id}/users/{user}`.
+    /// Returns a user.
+    ///
+    /// Sends `GET /domains/{id}/users/{user}`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// Returns `not_found` for an unknown domain or user.
     pub async fn get(&self, domain_id: &str, user: &str) -> Result<HostedUser, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["domains", domain_id, "users", user])?).await
     }
 
-    /// `PATCH /domains/{id}/users/{user}`.
+    /// Changes a user.
+    ///
+    /// Sends `PATCH /domains/{id}/users/{user}`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// Returns `not_found` for an unknown domain or user.
     pub async fn update(&self, domain_id: &str, user: &str, change: &UserChange) -> Result<HostedUser, SignpostError> {
         self.0.fetch(self.0.call(Method::PATCH, &["domains", domain_id, "users", user])?.json(change)?).await
     }
 
-    /// `DELETE /domains/{id}/users/{user}`.
+    /// Deletes a user.
+    ///
+    /// Sends `DELETE /domains/{id}/users/{user}`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// Returns `not_found` for an unknown domain or user.
     pub async fn delete(&self, domain_id: &str, user: &str) -> Result<(), SignpostError> {
         self.remove(&["domains", domain_id, "users", user]).await
     }
 
-    /// `DELETE /domains/{id}/users`: all users of the domain.
+    /// Deletes all users of the domain.
+    ///
+    /// Sends `DELETE /domains/{id}/users`.
     ///
     /// # Errors
-    /// `domain_not_found`.
+    /// Returns `domain_not_found` for an unknown domain.
     pub async fn delete_all(&self, domain_id: &str) -> Result<(), SignpostError> {
         self.remove(&["domains", domain_id, "users"]).await
     }
 
-    /// `DELETE /domains/{id}/users/{user}/credentials/{credential}`, with the ID or the public key of the credential.
+    /// Deletes a credential of a user.
+    ///
+    /// Sends `DELETE /domains/{id}/users/{user}/credentials/{credential}`, with the ID or the
+    /// public key of the credential.
     ///
     /// # Errors
-    /// `last_credential` if the user has no other.
+    /// Returns `last_credential` if the user has no other credential.
     pub async fn delete_credential(&self, domain_id: &str, user: &str, credential: &str) -> Result<(), SignpostError> {
         self.remove(&["domains", domain_id, "users", user, "credentials", credential]).await
     }

@@ -1,28 +1,31 @@
+//! Diagnoses a received event: if its signature is invalid, finds the mistakes that explain the
+//! difference.
+
 use subtle::ConstantTimeEq;
 
-use super::{BodySpelling, KnownSecret, Mistake, SECRET_PREFIX, SecretMistake, SignatureForm, SigningKeys, examples};
+use super::{BodyRewrite, KnownSecret, Mistake, SECRET_PREFIX, SecretMistake, SignatureForm, SigningKeys, examples};
 use crate::event::Event;
 use crate::receiver::{EventHeaders, EventRules, HandlerRefusal, read_event};
 use crate::webhook::WebhookSecret;
 
 /// The diagnosis of a received event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Examination {
-    /// The signature is valid.
-    Signed,
-    /// One or two mistakes explain the signature.
-    Mistaken(Vec<Mistake>),
-    /// The signature is invalid, and no known mistake explains it. The text has the reason.
+pub enum EventDiagnosis {
+    /// The event has a valid signature.
+    Valid,
+    /// One or two mistakes of the receiver explain why the signature does not match.
+    Explained(Vec<Mistake>),
+    /// The signature is invalid, and no known mistake explains it. Contains the reason.
     Unexplained(&'static str),
 }
 
-/// A value, with the mistake that explains its difference from the input.
+/// A possible value, with the mistake that explains how it differs from the received value.
 type ExplainedValue<T> = (Option<Mistake>, T);
 
-/// Checks an event's signature with a secret as configured, and finds the mistake if it is invalid. The value of
-/// `webhook-timestamp` is not compared with the time.
+/// Verifies the signature of an event with the configured secret, and finds the mistakes if it is
+/// invalid. Does not compare `webhook-timestamp` with the current time.
 #[must_use]
-pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[KnownSecret]) -> Examination {
+pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[KnownSecret]) -> EventDiagnosis {
     let secrets = candidate_secrets(secret, others);
     let sent_at = headers.webhook_timestamp.and_then(|text| text.parse().ok()).unwrap_or_default();
     let mut reason = "its X-Svc-Signature does not match";
@@ -30,18 +33,19 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
         match read_event(headers, body, &rules, sent_at) {
             Err(HandlerRefusal::NotAuthentic(why)) => reason = why,
-            // A body with a valid signature may be something else than an event.
-            _ => return Examination::Signed,
+            // A body with a valid signature may still not be an event.
+            _ => return EventDiagnosis::Valid,
         }
     }
     let bodies = candidate_bodies(body);
     let mut found: Option<((usize, bool), Vec<Mistake>)> = None;
     for (secret_mistake, secret) in &secrets {
         for (changed, body) in &bodies {
-            for (made, x_svc, standard) in computed(secret, body, headers, sent_at) {
-                let mistakes: Vec<_> = [secret_mistake, changed, &made].into_iter().flatten().cloned().collect();
-                // For equal numbers of mistakes, a wrong configuration is more likely than a wrong signer.
-                let rank = (mistakes.len(), made.is_some());
+            for (signer_mistake, x_svc, standard) in computed(secret, body, headers, sent_at) {
+                let mistakes: Vec<_> =
+                    [secret_mistake, changed, &signer_mistake].into_iter().flatten().cloned().collect();
+                // For equal numbers of mistakes, a wrong secret is more likely than a wrong signer.
+                let rank = (mistakes.len(), signer_mistake.is_some());
                 let is_better = found.as_ref().is_none_or(|(best, _)| rank < *best);
                 if is_better && mistakes.len() <= 2 && is_signed(headers, &x_svc, &standard) {
                     found = Some((rank, mistakes));
@@ -50,13 +54,13 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         }
     }
     match found {
-        // An empty list means that only one of two signatures is valid.
-        Some((_, mistakes)) if !mistakes.is_empty() => Examination::Mistaken(mistakes),
-        _ => Examination::Unexplained(reason),
+        // An empty list means that only one of the two signatures is valid.
+        Some((_, mistakes)) if !mistakes.is_empty() => EventDiagnosis::Explained(mistakes),
+        _ => EventDiagnosis::Unexplained(reason),
     }
 }
 
-/// Returns true if the header fields have either signature.
+/// Returns `true` if the headers contain either of the two signatures.
 fn is_signed(headers: &EventHeaders<'_>, x_svc: &str, standard: &str) -> bool {
     if headers.x_svc_signature.is_none() {
         return headers.webhook_signature.unwrap_or_default().split(' ').any(|entry| is_equal(entry, standard));
@@ -70,7 +74,8 @@ fn is_equal(sent: &str, computed: &str) -> bool {
     sent.as_bytes().ct_eq(computed.as_bytes()).into()
 }
 
-/// Returns the possible secrets: the given text, the text without surrounding characters, and known secrets.
+/// Returns the possible secrets: the configured text, this text without surrounding characters, and
+/// the known secrets.
 fn candidate_secrets(text: &str, others: &[KnownSecret]) -> Vec<ExplainedValue<WebhookSecret>> {
     let bare = text.trim().trim_matches(['"', '\'']).trim();
     let secret_mistake = match (text, bare) {
@@ -93,45 +98,46 @@ fn candidate_secrets(text: &str, others: &[KnownSecret]) -> Vec<ExplainedValue<W
     secrets
 }
 
-/// Returns the bodies that may have been signed: as received, without the line end that an editor added, and as the
-/// service writes an event.
+/// Returns the bodies that may have been signed: the received body, the body without a line end
+/// that an editor added, and the body as the service writes events.
 fn candidate_bodies(body: &[u8]) -> Vec<ExplainedValue<Vec<u8>>> {
     let mut bodies = vec![(None, body.to_vec())];
     if let Some(line) = body.strip_suffix(b"\n") {
         bodies.push((Some(Mistake::BodyEnd), line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
     }
     bodies.push((Some(Mistake::BodyEnd), [body, b"\n"].concat()));
-    let spelling = spelling_of(body).unwrap_or(BodySpelling::Sorted);
+    let rewrite = find_rewrite(body).unwrap_or(BodyRewrite::Sorted);
     let mut written = Vec::new();
     if let Ok(event) = serde_json::from_slice::<Event>(body)
         && let Ok(event) = serde_json::to_vec(&event)
     {
         written.push(event);
     }
-    written.extend(BodySpelling::Compact.spell(body).into_iter().map(String::into_bytes));
+    written.extend(BodyRewrite::Compact.apply(body).into_iter().map(String::into_bytes));
     for written in written {
         if bodies.iter().all(|(_, known)| *known != written) {
-            bodies.push((Some(Mistake::ParsedBody(spelling)), written));
+            bodies.push((Some(Mistake::ParsedBody(rewrite)), written));
         }
     }
     bodies
 }
 
-/// Returns the spelling of a body that was not written by the service.
-fn spelling_of(body: &[u8]) -> Option<BodySpelling> {
+/// Returns how a receiver has rewritten the body, if it differs from the form that the service
+/// sends.
+fn find_rewrite(body: &[u8]) -> Option<BodyRewrite> {
     let body = body.trim_ascii();
-    let spellings = [
-        BodySpelling::Sorted,
-        BodySpelling::SortedSpaced,
-        BodySpelling::Spaced,
-        BodySpelling::IndentedByTwo,
-        BodySpelling::IndentedByFour,
+    let rewrites = [
+        BodyRewrite::Sorted,
+        BodyRewrite::SortedSpaced,
+        BodyRewrite::Spaced,
+        BodyRewrite::IndentedByTwo,
+        BodyRewrite::IndentedByFour,
     ];
-    spellings.into_iter().find(|spelling| spelling.spell(body).iter().any(|spelled| spelled.as_bytes() == body))
+    rewrites.into_iter().find(|rewrite| rewrite.apply(body).iter().any(|rewritten| rewritten.as_bytes() == body))
 }
 
-/// Returns the correct signatures of this secret and body, and the signatures of each mistake: `X-Svc-Signature`, and
-/// an entry of `webhook-signature`.
+/// Returns the signatures of this body with this secret, without a mistake and with each possible
+/// mistake: the value of `X-Svc-Signature`, and an entry of `webhook-signature`.
 fn computed(
     secret: &WebhookSecret,
     body: &[u8],
@@ -150,11 +156,11 @@ fn computed(
     for form in SignatureForm::ALL {
         all.push((Some(Mistake::Form(form)), keys.x_svc_signature(body, Some(form)), standard.clone()));
     }
-    for spelling in BodySpelling::ALL {
-        for spelled in spelling.spell(body).into_iter().filter(|spelled| spelled.as_bytes() != body) {
-            let spelled = spelled.as_bytes();
-            let standard = keys.standard_signature(id, sent_at, spelled);
-            all.push((Some(Mistake::ParsedBody(spelling)), keys.x_svc_signature(spelled, None), standard));
+    for rewrite in BodyRewrite::ALL {
+        for rewritten in rewrite.apply(body).into_iter().filter(|rewritten| rewritten.as_bytes() != body) {
+            let rewritten = rewritten.as_bytes();
+            let standard = keys.standard_signature(id, sent_at, rewritten);
+            all.push((Some(Mistake::ParsedBody(rewrite)), keys.x_svc_signature(rewritten, None), standard));
         }
     }
     all
@@ -170,8 +176,9 @@ mod tests {
         WebhookSecret::from_bytes(&[byte; 32])
     }
 
-    /// Examines a body with a configured secret, for a signature over `BODY` with the secret of nines.
-    fn found(body: &str, configured: &str) -> Examination {
+    /// Examines a body with a configured secret, given a signature of `BODY` by the secret of
+    /// nines.
+    fn found(body: &str, configured: &str) -> EventDiagnosis {
         let signature = secret(9).x_svc_signature(BODY.as_bytes());
         let headers = EventHeaders { x_svc_signature: Some(&signature), ..EventHeaders::default() };
         let others = [KnownSecret { owner: "that of b.test".to_owned(), secret: secret(9) }];
@@ -183,9 +190,9 @@ mod tests {
     fn every_mistake_is_found() {
         let right = secret(9).reveal().to_owned();
         let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
-        let spaced = BodySpelling::Spaced.spell(BODY.as_bytes()).remove(0);
-        let pretty = BodySpelling::IndentedByTwo.spell(BODY.as_bytes()).remove(0);
-        assert_eq!(found(BODY, &right), Examination::Signed);
+        let spaced = BodyRewrite::Spaced.apply(BODY.as_bytes()).remove(0);
+        let pretty = BodyRewrite::IndentedByTwo.apply(BODY.as_bytes()).remove(0);
+        assert_eq!(found(BODY, &right), EventDiagnosis::Valid);
         for (body, configured, expected) in [
             (BODY, format!("{right}\n"), Mistake::Secret(SecretMistake::LineFeed)),
             (BODY, format!("{right}\r\n"), Mistake::Secret(SecretMistake::LineEnd)),
@@ -195,14 +202,14 @@ mod tests {
             (BODY, secret(7).reveal().to_owned(), Mistake::OtherSecret("that of b.test".to_owned())),
             (&format!("{BODY}\n"), right.clone(), Mistake::BodyEnd),
             (&format!("{BODY}\r\n"), right.clone(), Mistake::BodyEnd),
-            (&spaced, right.clone(), Mistake::ParsedBody(BodySpelling::Spaced)),
-            (&pretty, right.clone(), Mistake::ParsedBody(BodySpelling::IndentedByTwo)),
-            (&value.to_string(), right.clone(), Mistake::ParsedBody(BodySpelling::Sorted)),
+            (&spaced, right.clone(), Mistake::ParsedBody(BodyRewrite::Spaced)),
+            (&pretty, right.clone(), Mistake::ParsedBody(BodyRewrite::IndentedByTwo)),
+            (&value.to_string(), right.clone(), Mistake::ParsedBody(BodyRewrite::Sorted)),
         ] {
-            assert_eq!(found(body, &configured), Examination::Mistaken(vec![expected]), "{body} {configured:?}");
+            assert_eq!(found(body, &configured), EventDiagnosis::Explained(vec![expected]), "{body} {configured:?}");
         }
         let two = found(&format!("{BODY}\n"), &format!("{right}\n"));
-        assert_eq!(two, Examination::Mistaken(vec![Mistake::Secret(SecretMistake::LineFeed), Mistake::BodyEnd]));
+        assert_eq!(two, EventDiagnosis::Explained(vec![Mistake::Secret(SecretMistake::LineFeed), Mistake::BodyEnd]));
     }
 
     #[test]
@@ -220,12 +227,12 @@ mod tests {
                 SecretMistake::Decoded.keys(&right).x_svc_signature(BODY.as_bytes(), None),
                 Mistake::Secret(SecretMistake::Decoded),
             ),
-            (right.x_svc_signature(b""), Mistake::ParsedBody(BodySpelling::Empty)),
+            (right.x_svc_signature(b""), Mistake::ParsedBody(BodyRewrite::Empty)),
         ] {
-            assert_eq!(examined(&signature), Examination::Mistaken(vec![expected]), "{signature}");
+            assert_eq!(examined(&signature), EventDiagnosis::Explained(vec![expected]), "{signature}");
         }
         for signature in ["", "00", &secret(1).x_svc_signature(BODY.as_bytes())] {
-            assert!(matches!(examined(signature), Examination::Unexplained(_)), "{signature}");
+            assert!(matches!(examined(signature), EventDiagnosis::Unexplained(_)), "{signature}");
         }
     }
 
@@ -242,12 +249,12 @@ mod tests {
             ..EventHeaders::default()
         };
         let examined = |headers: &EventHeaders<'_>, secret: &str| examine(headers, BODY.as_bytes(), secret, &[]);
-        // The contract requires X-Svc-Signature.
-        assert_eq!(examined(&fields, right.reveal()), Examination::Unexplained("it has no X-Svc-Signature"));
+        // The specification requires X-Svc-Signature.
+        assert_eq!(examined(&fields, right.reveal()), EventDiagnosis::Unexplained("it has no X-Svc-Signature"));
         let both = EventHeaders { x_svc_signature: Some(&x_svc), ..fields };
-        assert_eq!(examined(&both, right.reveal()), Examination::Signed);
+        assert_eq!(examined(&both, right.reveal()), EventDiagnosis::Valid);
         let moved = EventHeaders { webhook_timestamp: Some("6"), ..both };
-        let expected = Examination::Unexplained("its webhook-signature does not match");
+        let expected = EventDiagnosis::Unexplained("its webhook-signature does not match");
         assert_eq!(examined(&moved, right.reveal()), expected);
     }
 }

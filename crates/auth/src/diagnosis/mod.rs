@@ -1,12 +1,14 @@
-//! Diagnoses receivers that refuse valid events, or accept invalid events: the known mistakes of receivers, each with
-//! the signature that a receiver with this mistake computes, and with the repair. All functions are pure.
+//! Diagnoses receivers that reject valid events or accept invalid events. The module contains the
+//! known mistakes of receivers, the signature that a receiver with each mistake computes, and how
+//! to fix the mistake. All functions are pure.
 //!
-//! To test a receiver, post events signed by each of the [`possible_mistakes`]: the accepted event identifies the
-//! mistake. To diagnose a received event with the secret, call [`examine()`].
+//! To test a receiver, send it events that are signed according to each of the
+//! [`possible_mistakes`]. The event that it accepts identifies its mistake. To diagnose a received
+//! event with the secret, call [`examine()`].
 
+mod body_rewrite;
 mod examine;
-mod mending;
-mod spelling;
+mod remedy;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,92 +17,94 @@ use data_encoding::{BASE64, HEXLOWER, HEXUPPER};
 use hmac::Mac;
 use secrecy::{ExposeSecret, SecretSlice};
 
-pub use examine::{Examination, examine};
-pub use mending::{Framework, mend};
-pub use spelling::BodySpelling;
+pub use body_rewrite::BodyRewrite;
+pub use examine::{EventDiagnosis, examine};
+pub use remedy::{Framework, remedies};
 
 use crate::webhook::{SECRET_PREFIX, WebhookSecret, signature_fields, standard_entry, x_svc_mac};
 
-/// Secrets in documents and tools, which some receivers contain by mistake.
-const EXAMPLES: [(&str, &str); 2] = [
+/// Secrets in documentation and tools, which some receivers contain by mistake.
+const EXAMPLE_SECRETS: [(&str, &str); 2] = [
     ("the example of signpost conformance", "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ=="),
     ("the example of vectors/webhook.json", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
 ];
 
-/// A mistake of a receiver.
+/// A mistake in a receiver that makes it compute a wrong signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// It signs the body after parsing it.
-    ParsedBody(BodySpelling),
-    /// It passes a parsed body to the HMAC, which fails.
-    NoBytes,
-    /// The body has a line end more or less than the signed body.
+    /// It computes the signature of the body after parsing and serializing it.
+    ParsedBody(BodyRewrite),
+    /// It passes a parsed body to the HMAC function, which fails because the body is not bytes.
+    NotBytes,
+    /// The received body has a line end that the signed body lacks, or the reverse.
     BodyEnd,
-    /// It has the secret with additional characters, or derives the wrong key from it.
+    /// Its configured secret has additional characters, or it derives the wrong key from the
+    /// secret.
     Secret(SecretMistake),
-    /// It has another secret, which the text describes.
+    /// It has a different secret. The text describes the owner of that secret.
     OtherSecret(String),
-    /// It expects another encoding of the signature.
+    /// It expects a different encoding of the signature.
     Form(SignatureForm),
 }
 
-/// A mistake in a secret, or in the key that is derived from it.
+/// A mistake in a configured secret, or in the key that is derived from the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretMistake {
-    /// A line feed at the end, as written by `echo` and editors.
+    /// A line feed at the end of the secret, as written by `echo` and editors.
     LineFeed,
-    /// A carriage return and a line feed behind it.
+    /// A carriage return and a line feed at the end of the secret.
     LineEnd,
-    /// A space behind it.
+    /// A space at the end of the secret.
     Space,
-    /// Double quotes around it.
+    /// Double quotes around the secret.
     DoubleQuotes,
-    /// Single quotes around it.
+    /// Single quotes around the secret.
     SingleQuotes,
-    /// `whsec_` cut off.
+    /// The prefix `whsec_` is missing.
     NoPrefix,
-    /// The bytes after `whsec_` are used although the text is the key.
+    /// The decoded bytes after `whsec_` are used as the key instead of the whole text.
     Decoded,
-    /// The text is used although the bytes after `whsec_` are the key.
+    /// The whole text is used as the key instead of the decoded bytes after `whsec_`.
     WholeText,
 }
 
-/// The encoding of the signature that a receiver compares with `X-Svc-Signature`.
+/// The encoding that a receiver expects of the signature in `X-Svc-Signature`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureForm {
-    /// In base64.
+    /// Base64 instead of hex.
     Base64,
-    /// With `sha256=` in front.
+    /// The prefix `sha256=` before the hex digits.
     Prefixed,
-    /// In capital letters.
+    /// Upper-case hex digits.
     UpperCase,
 }
 
-/// A secret that a receiver may have by mistake.
+/// A secret that a receiver may have been configured with by mistake.
 #[derive(Clone, Debug)]
 pub struct KnownSecret {
-    /// The owner of the secret, as a continuation of "it has".
+    /// The owner of the secret, as a continuation of the words "it has".
     pub owner: String,
     /// The secret.
     pub secret: WebhookSecret,
 }
 
-/// A possible mistake of a receiver, with the keys that such a receiver uses.
+/// A possible mistake in a receiver, with the keys that such a receiver uses.
 #[derive(Clone, Debug)]
 pub struct PossibleMistake {
-    /// The mistake.
+    /// The mistake that the keys belong to.
     pub mistake: Mistake,
     keys: SigningKeys,
 }
 
-/// The two keys of a secret.
+/// The keys of a secret for the two signatures of an event.
 #[derive(Clone, Debug)]
 struct SigningKeys {
     x_svc: SecretSlice<u8>,
     standard: SecretSlice<u8>,
 }
 
-/// Returns the possible mistakes of a receiver that should have the secret `right`, the most likely first.
+/// Returns the possible mistakes of a receiver that should have the secret `right`, most likely
+/// first.
 #[must_use]
 pub fn possible_mistakes(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<PossibleMistake> {
     let mut candidates = Vec::new();
@@ -114,7 +118,7 @@ pub fn possible_mistakes(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<P
             candidates.push(PossibleMistake { mistake, keys: SigningKeys::of(&known.secret) });
         }
     }
-    let bodies = BodySpelling::ALL.map(Mistake::ParsedBody);
+    let bodies = BodyRewrite::ALL.map(Mistake::ParsedBody);
     let forms = SignatureForm::ALL.map(Mistake::Form);
     for mistake in bodies.into_iter().chain(forms) {
         candidates.push(PossibleMistake { mistake, keys: SigningKeys::of(right) });
@@ -123,21 +127,21 @@ pub fn possible_mistakes(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<P
 }
 
 fn examples() -> impl Iterator<Item = KnownSecret> {
-    EXAMPLES.into_iter().filter_map(|(owner, text)| {
+    EXAMPLE_SECRETS.into_iter().filter_map(|(owner, text)| {
         Some(KnownSecret { owner: owner.to_owned(), secret: WebhookSecret::parse(text).ok()? })
     })
 }
 
 impl PossibleMistake {
-    /// Returns the header fields that a receiver with this mistake accepts for this body. `None` if the mistake makes
-    /// no difference for it.
+    /// Returns the headers that a receiver with this mistake accepts for this body. Returns `None`
+    /// if the mistake makes no difference for the body.
     #[must_use]
     pub fn sign(&self, id: &str, sent_at: i64, body: &[u8]) -> Option<Vec<(&'static str, String)>> {
         let mut signed = Cow::Borrowed(body);
         let mut form = None;
         match self.mistake {
-            Mistake::ParsedBody(spelling) => {
-                signed = Cow::Owned(spelling.spell(body).into_iter().next()?.into_bytes());
+            Mistake::ParsedBody(rewrite) => {
+                signed = Cow::Owned(rewrite.apply(body).into_iter().next()?.into_bytes());
                 if *signed == *body {
                     return None;
                 }
@@ -171,7 +175,7 @@ impl SigningKeys {
 }
 
 impl SecretMistake {
-    /// All values, the most likely first.
+    /// All mistakes, most likely first.
     pub const ALL: [Self; 8] = [
         Self::LineFeed,
         Self::LineEnd,
@@ -183,8 +187,8 @@ impl SecretMistake {
         Self::WholeText,
     ];
 
-    /// Returns the keys that a receiver with this mistake derives from a secret. Libraries for Standard Webhooks ignore
-    /// characters around the base64, so that their key stays correct.
+    /// Returns the keys that a receiver with this mistake derives from a secret. Libraries for
+    /// Standard Webhooks ignore characters around the base64 text, so their key stays correct.
     fn keys(self, secret: &WebhookSecret) -> SigningKeys {
         let text = secret.reveal();
         let right = SigningKeys::of(secret);
@@ -203,12 +207,12 @@ impl SecretMistake {
 }
 
 impl SignatureForm {
-    /// All values.
+    /// All encodings.
     pub const ALL: [Self; 3] = [Self::Base64, Self::Prefixed, Self::UpperCase];
 }
 
-/// The error texts of an HMAC in JavaScript and in Python for an argument that is not bytes.
-const NO_BYTES: [&str; 4] = [
+/// Error messages of the HMAC functions of JavaScript and Python for an argument that is not bytes.
+const NOT_BYTES_ERRORS: [&str; 4] = [
     "must be of type string or an instance of Buffer",
     "object supporting the buffer API required",
     "a bytes-like object is required",
@@ -216,17 +220,17 @@ const NO_BYTES: [&str; 4] = [
 ];
 
 impl Mistake {
-    /// Recognises a mistake by the error text of a receiver.
+    /// Detects a mistake by the error message in a receiver's response.
     #[must_use]
-    pub fn recognise(text: &str) -> Option<Self> {
-        NO_BYTES.iter().any(|known| text.contains(known)).then_some(Self::NoBytes)
+    pub fn detect(text: &str) -> Option<Self> {
+        NOT_BYTES_ERRORS.iter().any(|known| text.contains(known)).then_some(Self::NotBytes)
     }
 
-    /// Returns the code for programs.
+    /// Returns the stable code of the mistake, for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::ParsedBody(_) | Self::NoBytes => "parsed_body",
+            Self::ParsedBody(_) | Self::NotBytes => "parsed_body",
             Self::BodyEnd => "body_end",
             Self::Secret(SecretMistake::LineFeed | SecretMistake::LineEnd) => "secret_line_end",
             Self::Secret(SecretMistake::Space) => "secret_space",
@@ -239,13 +243,13 @@ impl Mistake {
 }
 
 impl fmt::Display for Mistake {
-    /// Describes the mistake, in a sentence without a full stop.
+    /// Describes the mistake in a sentence without a full stop.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ParsedBody(spelling) => {
-                write!(f, "parsed body: the receiver signed {}, not the bytes that came", spelling.describe())
+            Self::ParsedBody(rewrite) => {
+                write!(f, "parsed body: the receiver signed {}, not the bytes that came", rewrite.describe())
             }
-            Self::NoBytes => {
+            Self::NotBytes => {
                 f.write_str("parsed body: the receiver gives a parsed body to the HMAC, which takes bytes")
             }
             Self::BodyEnd => f.write_str("changed body: a line end at the end of the body was added or lost"),
@@ -275,7 +279,7 @@ mod tests {
 
     const BODY: &str = r#"{ "id" : "evt_1" , "event" : "test", "timestamp" : "2026-11-20T12:00:00Z" , "session_id" : "", "data" : {}}"#;
 
-    /// Computes the signature of a key and a body without any conversion.
+    /// Computes the signature of a body with a key, without any conversion.
     fn hex(key: &[u8], body: &[u8]) -> String {
         HEXLOWER.encode(&x_svc_mac(key, body).finalize().into_bytes())
     }
@@ -307,11 +311,11 @@ mod tests {
                 WebhookSecret::from_bytes(&[8; 32]).x_svc_signature(body),
             ),
             (
-                Mistake::ParsedBody(BodySpelling::Compact),
+                Mistake::ParsedBody(BodyRewrite::Compact),
                 secret.x_svc_signature(BODY.replace([' ', '\n'], "").as_bytes()),
             ),
-            (Mistake::ParsedBody(BodySpelling::Sorted), secret.x_svc_signature(value.to_string().as_bytes())),
-            (Mistake::ParsedBody(BodySpelling::Empty), secret.x_svc_signature(b"")),
+            (Mistake::ParsedBody(BodyRewrite::Sorted), secret.x_svc_signature(value.to_string().as_bytes())),
+            (Mistake::ParsedBody(BodyRewrite::Empty), secret.x_svc_signature(b"")),
             (Mistake::Form(SignatureForm::Prefixed), format!("sha256={}", secret.x_svc_signature(body))),
             (Mistake::Form(SignatureForm::UpperCase), secret.x_svc_signature(body).to_uppercase()),
         ] {
@@ -327,15 +331,15 @@ mod tests {
         let count = all.len();
         all.sort();
         all.dedup();
-        assert_eq!((all.len(), count), (count, SecretMistake::ALL.len() + 2 + BodySpelling::ALL.len() + 3));
+        assert_eq!((all.len(), count), (count, SecretMistake::ALL.len() + 2 + BodyRewrite::ALL.len() + 3));
     }
 
     #[test]
-    fn unchanged_spelling_is_not_suspected() {
+    fn unchanged_body_is_not_suspected() {
         let right = WebhookSecret::from_bytes(&[9; 32]);
         let compact = possible_mistakes(&right, &[])
             .into_iter()
-            .find(|one| one.mistake == Mistake::ParsedBody(BodySpelling::Compact));
+            .find(|one| one.mistake == Mistake::ParsedBody(BodyRewrite::Compact));
         assert_eq!(compact.unwrap().sign("evt_1", 5, b"{\"id\":\"evt_1\"}"), None);
         let same = KnownSecret { owner: "the same".to_owned(), secret: right.clone() };
         assert!(
@@ -355,26 +359,26 @@ mod tests {
     fn every_mistake_names_a_remedy() {
         let mut all: Vec<_> =
             possible_mistakes(&WebhookSecret::from_bytes(&[9; 32]), &[]).into_iter().map(|one| one.mistake).collect();
-        all.extend([Mistake::BodyEnd, Mistake::NoBytes]);
+        all.extend([Mistake::BodyEnd, Mistake::NotBytes]);
         for mistake in all {
             let text = mistake.to_string();
             assert!(!text.ends_with('.') && text.contains(": "), "{text}");
             for framework in [None, Some(Framework::Express)] {
-                assert!(!mend(&mistake, framework).is_empty(), "{text}");
+                assert!(!remedies(&mistake, framework).is_empty(), "{text}");
             }
         }
-        let parsed = Mistake::ParsedBody(BodySpelling::Compact);
-        let [express] = &mend(&parsed, Some(Framework::Express))[..] else { panic!("one line") };
+        let parsed = Mistake::ParsedBody(BodyRewrite::Compact);
+        let [express] = &remedies(&parsed, Some(Framework::Express))[..] else { panic!("one line") };
         assert!(express.contains("express.raw("), "{express}");
-        assert!(mend(&parsed, None).len() > 1);
+        assert!(remedies(&parsed, None).len() > 1);
         let crash =
             "<pre>TypeError: The &quot;data&quot; argument must be of type string or an instance of Buffer, TypedArray";
-        assert_eq!(Mistake::recognise(crash), Some(Mistake::NoBytes));
-        assert_eq!(Mistake::recognise("TypeError: x is not a function"), None);
+        assert_eq!(Mistake::detect(crash), Some(Mistake::NotBytes));
+        assert_eq!(Mistake::detect("TypeError: x is not a function"), None);
     }
 
     #[test]
-    fn framework_is_recognized_by_its_response() {
+    fn framework_is_detected_by_its_response() {
         for (server, powered_by, expected) in [
             (None, Some("Express"), Some(Framework::Express)),
             (Some("uvicorn"), None, Some(Framework::FastApi)),
@@ -384,7 +388,7 @@ mod tests {
             (Some("nginx"), None, None),
             (None, None, None),
         ] {
-            assert_eq!(Framework::recognise(server, powered_by), expected, "{server:?} {powered_by:?}");
+            assert_eq!(Framework::detect(server, powered_by), expected, "{server:?} {powered_by:?}");
         }
     }
 }

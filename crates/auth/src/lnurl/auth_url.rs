@@ -1,15 +1,17 @@
+//! The login URL that Lightning wallets scan (LNURL-auth).
+
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use url::{Host, Url};
 
+use super::encoding::{InvalidLnurl, Lnurl, MAX_CHARS};
 use super::k1::{InvalidK1, K1};
-use super::spelling::{InvalidLnurl, Lnurl, MAX_CHARS};
 use crate::challenge::Mode;
 use crate::host_bound::authority;
 use crate::wallet::Wallet;
 
-/// The URL of a login by Lightning wallet (LUD-04), with the challenge to sign.
+/// A login URL for Lightning wallets (LUD-04), with the challenge to sign.
 ///
 /// ```
 /// use signpost_auth::{AuthUrl, Lnurl};
@@ -27,54 +29,55 @@ pub struct AuthUrl {
     action: LnurlAction,
 }
 
-/// The purpose of a login.
+/// The purpose of a login by Lightning wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LnurlAction {
-    /// Login with a known key; the default.
+    /// A login with a known key, the default.
     Login,
-    /// Registration of a new key.
+    /// A registration of a new key.
     Register,
-    /// Another key for a logged-in user.
+    /// Linking another key to the account of a logged-in user.
     Link,
-    /// Another action of the service.
+    /// An action of the service that is not a login.
     Auth,
 }
 
-/// Error of parsing the URL of a login by Lightning wallet.
+/// Reason a text is not a login URL for Lightning wallets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAuthUrl {
-    /// Invalid bech32.
+    /// The text is not valid bech32.
     #[error(transparent)]
     Bech32(#[from] InvalidLnurl),
-    /// Neither bech32 nor a supported URL.
+    /// The text is neither bech32 nor a supported URL.
     #[error("not an LNURL: it begins with lnurl1, lightning:, keyauth:// or https://")]
     NotAnLnurl,
-    /// The content is not a URL with a host.
+    /// The encoded content is not a URL with a host.
     #[error("the LNURL is invalid: it contains an https URL with a host and without a user name")]
     NotAUrl,
-    /// Not encrypted.
+    /// The URL is not encrypted.
     #[error("the LNURL leads to a host without encryption: it must be https, plain http is for localhost alone")]
     Insecure,
-    /// An LNURL for something else, such as a payment.
+    /// The LNURL has another purpose, such as a payment.
     #[error("this LNURL is not for a login: its URL must have tag=login")]
     NotALogin,
-    /// A duplicate parameter, which wallets interpret differently.
+    /// The URL repeats a parameter, which wallets would interpret differently.
     #[error("the LNURL's URL names a parameter twice: each may stand there once")]
     Duplicate,
-    /// No valid `k1`.
+    /// The URL has no valid `k1`.
     #[error("the LNURL's URL has nothing to sign: it must have k1 with 64 hex digits")]
     K1,
-    /// An action that LUD-04 does not define.
+    /// The URL has an action that LUD-04 does not define.
     #[error("the LNURL's action is unknown: it is login, register, link or auth")]
     Action,
 }
 
 impl AuthUrl {
-    /// Parses pasted or scanned text: bech32 of either case, with or without `lightning:`, `keyauth://` (LUD-17), an
-    /// `https` URL with bech32 in the parameter `lightning`, or the plain URL. Surrounding white space is removed.
+    /// Parses pasted or scanned text: bech32 in either case, with or without `lightning:`; a
+    /// `keyauth://` URL (LUD-17); an `https` URL with bech32 in the parameter `lightning`; or the
+    /// plain login URL. Ignores surrounding white space.
     ///
     /// # Errors
-    /// [`InvalidAuthUrl`] with the violated rule.
+    /// Returns the reason if the text is not a login URL.
     pub fn parse(text: &str) -> Result<Self, InvalidAuthUrl> {
         let text = text.trim();
         if text.is_empty() || text.len() > MAX_CHARS {
@@ -109,7 +112,7 @@ impl AuthUrl {
         if url.scheme() == "http" && !is_loopback_url(&url) {
             return Err(InvalidAuthUrl::Insecure);
         }
-        // A fragment is never sent.
+        // A fragment is never sent to the server.
         url.set_fragment(None);
         let mut names = HashSet::new();
         let mut is_login = false;
@@ -133,19 +136,19 @@ impl AuthUrl {
         Ok(Self { url, k1, action })
     }
 
-    /// Returns the URL.
+    /// Returns the login URL.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns the host, and its port if it is not the default, for display.
+    /// Returns the host for display, with the port unless it is the default port.
     #[must_use]
     pub fn host(&self) -> String {
         authority(&self.url)
     }
 
-    /// Returns the signed bytes.
+    /// Returns the bytes that the wallet signs.
     #[must_use]
     pub fn k1(&self) -> K1 {
         self.k1
@@ -157,8 +160,8 @@ impl AuthUrl {
         self.action
     }
 
-    /// Returns the wallet's answer: the URL with `sig` and `key` appended. `key` is the wallet's key for this host,
-    /// derived by [`Wallet::linking_key`].
+    /// Returns the wallet's answer: the login URL with the parameters `sig` and `key`. The argument
+    /// `key` is the wallet's key for this host, derived by [`Wallet::linking_key`].
     #[must_use]
     pub fn signed_by(&self, key: &Wallet) -> Url {
         let mut url = self.url.clone();
@@ -170,7 +173,7 @@ impl AuthUrl {
 }
 
 impl LnurlAction {
-    /// Returns the value of the parameter.
+    /// Returns the value of the parameter `action`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -201,7 +204,8 @@ impl From<Mode> for LnurlAction {
     }
 }
 
-/// Returns true if the host of a URL is the local machine: `localhost`, a subdomain of it, or a loopback address.
+/// Returns `true` if the host of a URL is the local machine: `localhost`, a subdomain of it, or a
+/// loopback address.
 ///
 /// ```
 /// assert!(signpost_auth::is_loopback_url(&"http://[::1]:8080/".parse()?));
@@ -218,7 +222,7 @@ pub fn is_loopback_url(url: &Url) -> bool {
     }
 }
 
-/// Removes a prefix of any case.
+/// Removes a prefix, ignoring case.
 fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)

@@ -1,3 +1,5 @@
+//! The response of a Lightning wallet to a login URL.
+
 use std::collections::HashSet;
 
 use url::form_urlencoded;
@@ -6,10 +8,10 @@ use super::k1::{InvalidK1, K1};
 use crate::challenge::Challenge;
 use crate::keys::{PublicKey, Signature, verify};
 
-/// Maximum length of the query; wallets send about 330 bytes.
+/// Maximum length of the query in bytes. Wallets send about 330 bytes.
 const MAX_QUERY_LEN: usize = 2048;
 
-/// The query of a Lightning wallet's request (LUD-04).
+/// The parsed query of a Lightning wallet's request (LUD-04).
 ///
 /// ```
 /// use signpost_auth::{AuthCallback, AuthUrl, Challenge, K1, Wallet};
@@ -29,38 +31,40 @@ pub struct AuthCallback {
     signature_hex: String,
 }
 
-/// Error of parsing the query. Each text has at most 90 characters, the length shown by wallets.
+/// Reason a query is not the answer of a Lightning wallet. Each message has at most 90 characters,
+/// the number that wallets display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAuthCallback {
-    /// Longer than the query of any wallet.
+    /// The query is longer than the query of any wallet.
     #[error("the request is too long: send tag, k1, action, sig and key alone")]
     TooLong,
-    /// A duplicate parameter.
+    /// The query repeats a parameter.
     #[error("duplicate parameter: send each parameter once")]
     Duplicate,
-    /// Neither signature nor key: the link was opened in a browser.
+    /// Both the signature and the key are missing, because the link was opened in a browser.
     #[error("open this with a Lightning wallet: the wallet signs k1 and adds sig and key")]
     Unsigned,
-    /// Signature or key is missing.
+    /// Either the signature or the key is missing.
     #[error("{0} is missing: send the signature as sig and the public key as key")]
     Missing(&'static str),
-    /// Malformed `k1`.
+    /// The parameter `k1` is malformed.
     #[error("k1 must have 64 hex digits: send it exactly as in the code")]
     K1,
-    /// Malformed public key.
+    /// The public key is malformed.
     #[error("key must be a public key on secp256k1: 33 bytes, 66 hex digits")]
     Key,
-    /// Malformed signature.
+    /// The signature is malformed.
     #[error("sig must be an ECDSA signature: DER in hex digits, 140 to 144 of them")]
     Signature,
 }
 
 impl AuthCallback {
-    /// Parses the query, the part of the URL after `?`. Parameters may be in any order, unknown parameters are ignored,
-    /// and hex may be in any case. `k1` may be missing, because some wallets drop the parameters of the URL.
+    /// Parses a query, the part of the URL after `?`. Parameters may be in any order, unknown
+    /// parameters are ignored, and hex may have any case. `k1` may be missing, because some wallets
+    /// drop the parameters of the URL.
     ///
     /// # Errors
-    /// [`InvalidAuthCallback`] with the violated rule.
+    /// Returns the reason if the query is not valid.
     pub fn parse(query: &str) -> Result<Self, InvalidAuthCallback> {
         if query.len() > MAX_QUERY_LEN {
             return Err(InvalidAuthCallback::TooLong);
@@ -94,26 +98,26 @@ impl AuthCallback {
         })
     }
 
-    /// Returns `k1`, if the wallet sent it.
+    /// Returns `k1` if the wallet sent it.
     #[must_use]
     pub fn k1(&self) -> Option<K1> {
         self.k1
     }
 
-    /// Returns the public key.
+    /// Returns the public key of the wallet.
     #[must_use]
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
 
-    /// Returns the signature as received, DER in hex.
+    /// Returns the signature as received: DER in hex.
     #[must_use]
     pub fn signature_hex(&self) -> &str {
         &self.signature_hex
     }
 
-    /// Checks that `k1`, if present, belongs to this challenge and that the signature over the challenge's `svc:` text
-    /// is valid.
+    /// Returns `true` if the signature is valid for the `svc:` rendering of this challenge, and
+    /// `k1`, if present, belongs to it.
     #[must_use]
     pub fn signs(&self, challenge: &Challenge) -> bool {
         let is_same = self.k1.is_none_or(|k1| k1 == K1::of(challenge));

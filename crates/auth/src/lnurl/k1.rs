@@ -1,3 +1,5 @@
+//! The message that Lightning wallets sign.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -6,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::challenge::Challenge;
 
-/// The 32 bytes that a Lightning wallet signs without hashing them again.
+/// The 32 bytes that a Lightning wallet signs without hashing them.
 ///
 /// ```
 /// use signpost_auth::{Challenge, K1, PublicKey, Signature, Wallet, verify};
@@ -20,19 +22,20 @@ use crate::challenge::Challenge;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct K1(pub(crate) [u8; 32]);
 
-/// Error of parsing a `k1`.
+/// Error that a text is not a [`K1`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("k1 is 64 hex digits, as they stand in the code")]
 pub struct InvalidK1;
 
 impl K1 {
-    /// Computes the SHA-256 of the challenge's `svc:` text. It is unpredictable because of the nonce.
+    /// Computes the SHA-256 hash of the `svc:` rendering of a challenge. It is unpredictable
+    /// because of the nonce.
     #[must_use]
     pub fn of(challenge: &Challenge) -> Self {
         Self(Sha256::digest(challenge.to_string().as_bytes()).into())
     }
 
-    /// Returns the 32 bytes, which are also the challenge of a passkey.
+    /// Returns the 32 bytes, which are also the challenge for passkeys.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

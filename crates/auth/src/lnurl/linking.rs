@@ -1,3 +1,6 @@
+//! Derives the keys that a wallet uses for logins by Lightning wallet, a separate key for each host
+//! (LUD-05).
+
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use secp256k1::{Message, Scalar, SecretKey};
@@ -6,9 +9,10 @@ use sha2::{Sha256, Sha512};
 use super::k1::K1;
 use crate::wallet::{InvalidSecretKey, Wallet};
 
-/// First index whose child is derived from the secret key, not from the public key.
+/// The first index of hardened children, which are derived from the secret key instead of the
+/// public key.
 const HARDENED: u32 = 1 << 31;
-/// The branch of LNURL-auth (LUD-05).
+/// The index of the branch for LNURL-auth (LUD-05).
 const BRANCH: u32 = HARDENED + 138;
 
 /// An extended private key (BIP-32).
@@ -37,13 +41,13 @@ impl ExtendedKey {
         halves: [u8; 64],
         secret: impl FnOnce([u8; 32]) -> Option<SecretKey>,
     ) -> Result<Self, InvalidSecretKey> {
-        let left = std::array::from_fn(|at| halves[at]);
-        let right = std::array::from_fn(|at| halves[32 + at]);
-        // Probability 2⁻¹²⁷.
+        let left = std::array::from_fn(|index| halves[index]);
+        let right = std::array::from_fn(|index| halves[32 + index]);
+        // This happens with a probability of 2⁻¹²⁷.
         Ok(Self { secret: secret(left).ok_or(InvalidSecretKey)?, chain_code: right })
     }
 
-    /// Derives the key for a host from the branch of LNURL-auth.
+    /// Derives the key for a host. `self` must be the key of the LNURL-auth branch.
     fn linking_key(&self, host: &str) -> Result<Wallet, InvalidSecretKey> {
         let mut key = Self { secret: self.secret, chain_code: self.chain_code };
         for index in path(&self.child(0)?.secret.to_secret_bytes(), host) {
@@ -54,25 +58,26 @@ impl ExtendedKey {
 }
 
 impl Wallet {
-    /// Signs the 32 bytes of a login by Lightning wallet without hashing: DER in lower-case hex, low `s`.
+    /// Signs the 32 bytes of a Lightning login without hashing them. Returns DER in lower-case hex,
+    /// with a low `s`.
     #[must_use]
     pub fn sign_k1(&self, k1: K1) -> String {
         HEXLOWER.encode(&self.key().sign_ecdsa(Message::from_digest(k1.0)).serialize_der())
     }
 
-    /// Derives this wallet's key for logins by Lightning wallet at a host (LUD-05), with its secret key as the seed.
-    /// `host` is a name without a port; case and a trailing dot are ignored. The keys for two hosts cannot be linked to
-    /// each other.
+    /// Derives this wallet's key for Lightning logins at a host (LUD-05), with the secret key as
+    /// the seed. `host` is a name without a port; case and a trailing dot are ignored. The keys for
+    /// two hosts cannot be linked to each other.
     ///
     /// # Errors
-    /// [`InvalidSecretKey`] if the host has no key; the probability is 2⁻¹²⁵.
+    /// Returns [`InvalidSecretKey`] if no key exists for the host, with a probability of 2⁻¹²⁵.
     pub fn linking_key(&self, host: &str) -> Result<Self, InvalidSecretKey> {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         ExtendedKey::master(&self.key().to_secret_bytes())?.child(BRANCH)?.linking_key(&host)
     }
 }
 
-/// Returns the path from the branch to the key of a host: the first four numbers of a keyed hash.
+/// Returns the derivation path of a host: the first four numbers of a keyed hash of the host.
 fn path(hashing_key: &[u8; 32], host: &str) -> [u32; 4] {
     let mut mac = Hmac::<Sha256>::new_from_slice(hashing_key).expect("HMAC takes keys of any length");
     mac.update(host.as_bytes());
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn key_and_signature_match_other_wallets() {
-        // Equals the result of LDK Node and vss-client; their branch is the root of this tree.
+        // This is the result of LDK Node and of vss-client, whose branch is the root of this tree.
         let key = ExtendedKey::master(&[0xab; 32]).unwrap().linking_key("example.com").unwrap();
         assert_eq!(key.public_key().canonical(), "02d9eb1b467517d685e3b5439082c14bb1a2c9ae672df4d9046d208c193a5846e0");
         let k1 = "e2af6254a8df433264fa23f67eb8188635d15ce883e8fc020989d5f82ae6f11e".parse().unwrap();

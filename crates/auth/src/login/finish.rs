@@ -1,4 +1,5 @@
-//! Ends a login: the browser returns from the page, and its binding to the session is checked.
+//! Completes a login when the browser returns from the login page, after checking that this browser
+//! started it.
 
 use std::fmt;
 
@@ -11,35 +12,37 @@ use super::state::{LoginState, cookie_name};
 use crate::challenge::Mode;
 use crate::client::{Completion, Session, SessionStatus, SignpostError};
 
-/// Why a user was not logged in: `login_error` in the query of the page that shows it.
+/// Reason a user was not logged in. It is the value of `login_error` in the query of the site's
+/// failure page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginFailure {
-    /// The user cancelled: `access_denied`.
+    /// The user cancelled the login: `access_denied`.
     AccessDenied,
     /// The login expired: `expired`.
     Expired,
     /// The login was started in another browser: `other_browser`.
     OtherBrowser,
-    /// Anything else: `refused`.
+    /// Any other reason: `refused`.
     Refused,
 }
 
-/// The parameters of a browser that returned.
+/// The query parameters of the return URL.
 pub(super) struct ReturnParameters {
     session_id: Option<String>,
     code: String,
     error: Option<LoginFailure>,
 }
 
-/// The result of the check of the binding.
+/// The result of checking that the browser that returned is the browser that started the login.
 pub(super) struct BoundReturn {
-    /// The `Set-Cookie` value that removes the session's state cookie, if the browser has that cookie.
+    /// The `Set-Cookie` value that deletes the session's state cookie, if the browser sent that
+    /// cookie.
     pub(super) ended_cookie: Option<String>,
-    /// The login to complete.
+    /// The login to complete, or the reason it failed.
     pub(super) login: Result<LoginToComplete, LoginFailure>,
 }
 
-/// A login that this browser started, with its completion code.
+/// A login that this browser started, with the completion code that it returned.
 pub(super) struct LoginToComplete {
     pub(super) session_id: String,
     pub(super) completion: Completion,
@@ -59,7 +62,7 @@ impl ReturnParameters {
         Self { session_id, code: code.unwrap_or_default(), error }
     }
 
-    /// Checks that this browser started the login. `now` is in Unix seconds.
+    /// Checks that this browser started the login. `now` is the current time in Unix seconds.
     pub(super) fn bind(self, cookies: &str, options: &LoginOptions, now: i64) -> BoundReturn {
         let Some(session_id) = self.session_id else {
             return BoundReturn { ended_cookie: None, login: Err(LoginFailure::Refused) };
@@ -69,7 +72,7 @@ impl ReturnParameters {
         let values: Vec<&str> = options.site.cookies(&name, cookies).collect();
         let ended_cookie = (!values.is_empty()).then(|| options.site.set_cookie(&name, "", 0));
         let key = options.cookie_key();
-        let state = values.iter().find_map(|value| LoginState::read(value, &session_id, key, now));
+        let state = values.iter().find_map(|value| LoginState::parse(value, &session_id, key, now));
         let login = match (self.error, state) {
             (Some(failure), _) => Err(failure),
             (None, None) => Err(LoginFailure::OtherBrowser),
@@ -85,44 +88,45 @@ impl ReturnParameters {
 }
 
 impl LoginToComplete {
-    /// Returns the user who began a link, and `None` for a login or a registration.
+    /// Returns the user who started a link, or `None` for a login or a registration.
     pub(super) fn linked_user(&self) -> Option<&str> {
         self.state.user.as_deref()
     }
 
-    /// Returns the user who is logged in, from the response to the completion of the session.
+    /// Returns the user who is logged in, given the response to the completion of the session.
     ///
     /// # Errors
-    /// [`CompletionError`].
+    /// Returns a [`CompletionError`] if the login or the call failed.
     pub(super) fn outcome(self, response: Result<Session, SignpostError>) -> Result<SignedIn, CompletionError> {
         let session = response.map_err(|error| match LoginFailure::of(&error) {
             Some(failure) => CompletionError::Failed(failure),
             None => CompletionError::Service(error),
         })?;
-        let is_this = session.id == self.session_id && session.status == SessionStatus::Authenticated;
-        let user = session.user.as_ref().and_then(|user| user.id.clone()).filter(|id| is_this && !id.is_empty());
+        let is_completed = session.id == self.session_id && session.status == SessionStatus::Authenticated;
+        let user = session.user.as_ref().and_then(|user| user.id.clone()).filter(|id| is_completed && !id.is_empty());
         let user = user.ok_or(CompletionError::Failed(LoginFailure::Refused))?;
         let mode = session.mode.unwrap_or(self.state.mode);
-        let is_begun_link = self.state.user.as_ref() == Some(&user);
+        let is_linked_user = self.state.user.as_ref() == Some(&user);
         let is_link = mode == Mode::Link;
-        if is_link != (self.state.mode == Mode::Link) || (is_link && !is_begun_link) {
+        if is_link != (self.state.mode == Mode::Link) || (is_link && !is_linked_user) {
             return Err(CompletionError::Failed(LoginFailure::Refused));
         }
         Ok(SignedIn { user, session, mode, next: next_or_root(self.state.next) })
     }
 }
 
-/// An error of the completion of a login.
+/// Reason a login could not be completed.
 #[derive(Debug)]
 pub(super) enum CompletionError {
-    /// The login failed; the site shows the reason.
+    /// The login failed, and the site shows the reason to the user.
     Failed(LoginFailure),
-    /// The service failed, or refused the site itself.
+    /// The service failed, or rejected the site's call.
     Service(SignpostError),
 }
 
 impl LoginFailure {
-    /// Returns the failure that an error of the service means for the user. `None` if the error is not about the user.
+    /// Returns the failure to show to the user for an error of the service, or `None` if the error
+    /// does not concern the user.
     fn of(error: &SignpostError) -> Option<Self> {
         match error.status? {
             406 if error.details.get("reason").is_some_and(|reason| reason == "browser") => Some(Self::OtherBrowser),
@@ -132,11 +136,11 @@ impl LoginFailure {
         }
     }
 
-    /// Returns the page that shows the failure.
+    /// Returns the URL of the page that shows the failure.
     pub(super) fn page(self, options: &LoginOptions) -> String {
         let path = &options.failed_path;
-        let sign = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{sign}login_error={self}")
+        let separator = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{separator}login_error={self}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Login on a page of the service: endpoints for a site, without a store.
+//! Adds logins on the service's login page to a website. The endpoints need no storage.
 //!
 //! ```no_run
 //! use axum::Router;
@@ -23,9 +23,10 @@
 //! # }
 //! ```
 //!
-//! `/signpost/login` creates a session and redirects the browser to the page; `/signpost/register` does so for a new
-//! account, `/signpost/link` for another key. The browser returns to `/signpost/return`. The state of each login is in
-//! a separate signed cookie, so that tabs are independent. `/signpost/events` receives events.
+//! `/signpost/login` creates a session and redirects the browser to the login page.
+//! `/signpost/register` does so for a new account, and `/signpost/link` to link another key. The
+//! browser returns to `/signpost/return`. The state of each login is stored in a separate signed
+//! cookie, so that browser tabs are independent. `/signpost/events` receives events.
 
 mod finish;
 mod options;

@@ -1,3 +1,5 @@
+//! The settings of a site that uses the login page.
+
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -6,10 +8,10 @@ use crate::client::SignpostError;
 use crate::receiver::{EventRules, SiteOrigin, is_local_path};
 use crate::webhook::WebhookSecret;
 
-/// Minimum length of a cookie secret, in characters.
+/// Minimum length of a cookie secret in characters.
 const MIN_COOKIE_SECRET_CHARS: usize = 32;
 
-/// The settings of a site that logs users in on the page.
+/// The settings of a site whose users log in on the service's login page.
 #[derive(Clone)]
 pub struct LoginOptions {
     pub(super) domain: String,
@@ -21,12 +23,12 @@ pub struct LoginOptions {
 }
 
 impl LoginOptions {
-    /// Creates the settings. `domain` is the registered domain, and `site` the origin of the site, such as
-    /// `https://shop.example`. `cookie_secret` signs the cookies between start and return: at least 32 characters, the
-    /// same for all servers of the site.
+    /// Creates the settings of a site. `domain` is the registered domain, and `site` is the origin
+    /// of the site, such as `https://shop.example`. `cookie_secret` signs the cookies of pending
+    /// logins. It has at least 32 characters and must be equal on all servers of the site.
     ///
     /// # Errors
-    /// `invalid_argument` if an argument is invalid.
+    /// Returns `invalid_argument` if an argument is invalid.
     pub fn new(
         domain: impl Into<String>,
         site: &str,
@@ -48,10 +50,11 @@ impl LoginOptions {
         })
     }
 
-    /// Sets the path of the endpoints; `/signpost` by default, and the empty text for the root.
+    /// Sets the path of the endpoints, by default `/signpost`. The empty text is the root.
     ///
     /// # Errors
-    /// `invalid_argument` if it does not begin with a slash, or ends with a slash.
+    /// Returns `invalid_argument` if the path does not start with a slash, or if it ends with a
+    /// slash.
     pub fn at_path(self, path: &str) -> Result<Self, SignpostError> {
         let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~'));
         let is_path = is_local_path(path) && !path.ends_with('/') && is_plain;
@@ -63,11 +66,11 @@ impl LoginOptions {
         Ok(Self { path: path.to_owned(), ..self })
     }
 
-    /// Sets the page for users who were not logged in; `/` by default. Its query has `login_error`, a
-    /// [`super::LoginFailure`].
+    /// Sets the page that users are redirected to when a login fails, by default `/`. Its query
+    /// contains `login_error`, a [`super::LoginFailure`].
     ///
     /// # Errors
-    /// `invalid_argument` if it is not a path of the site.
+    /// Returns `invalid_argument` if it is not a path of the site.
     pub fn with_failure_path(self, path: &str) -> Result<Self, SignpostError> {
         if !is_local_path(path) || path.contains('#') {
             return Err(SignpostError::invalid_argument(
@@ -77,8 +80,8 @@ impl LoginOptions {
         Ok(Self { failed_path: path.to_owned(), ..self })
     }
 
-    /// Sets the domain's webhook secret, or several during a rotation. Without a secret, the endpoint `/events` does
-    /// not exist.
+    /// Sets the webhook secret of the domain, or several secrets during a rotation. Without a
+    /// secret, the endpoint `/events` does not exist.
     #[must_use]
     pub fn with_webhook_secrets(mut self, secrets: impl IntoIterator<Item = WebhookSecret>) -> Self {
         self.events.secrets = secrets.into_iter().collect();

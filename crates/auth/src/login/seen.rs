@@ -1,32 +1,35 @@
+//! Remembers received events, so that each is handled once.
+
 use std::collections::{HashSet, VecDeque};
 
-/// Maximum number of remembered events. The oldest is dropped first.
+/// Maximum number of remembered events. The oldest event is forgotten first.
 const MAX_EVENTS: usize = 10_000;
 
-/// The identities of received events.
+/// The events that were received, by their identities.
 #[derive(Default)]
 pub(super) struct SeenEvents {
-    /// The handled events.
+    /// The events that were handled.
     done: HashSet<String>,
-    /// The handled events, oldest first.
+    /// The events that were handled, oldest first.
     order: VecDeque<String>,
     /// The events that are being handled.
     in_progress: HashSet<String>,
 }
 
-/// The state of an event.
+/// The state of a received event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventState {
-    /// Not handled yet.
+    /// The event was not received before.
     New,
-    /// Being handled, which may fail.
+    /// The event is being handled, which may fail.
     InProgress,
-    /// Handled.
+    /// The event was handled.
     Done,
 }
 
 impl SeenEvents {
-    /// Starts the handling of an event, if it is new. The caller must end it.
+    /// Starts handling an event if it is new. In that case, the caller must call
+    /// [`SeenEvents::end`].
     pub(super) fn begin(&mut self, identity: &str) -> EventState {
         if self.done.contains(identity) {
             EventState::Done
@@ -37,7 +40,7 @@ impl SeenEvents {
         }
     }
 
-    /// Ends the handling of an event. After a failure the event is new again.
+    /// Ends the handling of an event. If it failed, the event is new again.
     pub(super) fn end(&mut self, identity: &str, is_done: bool) {
         self.in_progress.remove(identity);
         if !is_done || !self.done.insert(identity.to_owned()) {

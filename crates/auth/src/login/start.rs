@@ -1,4 +1,5 @@
-//! Starts a login: binds the browser to a session, and redirects it to the page.
+//! Starts a login: creates a session that is bound to the browser, and redirects the browser to the
+//! login page.
 
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
@@ -10,24 +11,25 @@ use crate::challenge::Mode;
 use crate::client::{Flow, Metadata, NewSession};
 use crate::receiver::is_local_path;
 
-/// Maximum length of `next`, in bytes: it is stored in a cookie, of which browsers accept 4096 bytes.
+/// Maximum length of `next` in bytes. It is stored in a cookie, and browsers accept cookies of up
+/// to 4096 bytes.
 const MAX_NEXT_LEN: usize = 1024;
 
-/// A login that is started.
+/// A login that is about to start.
 pub(super) struct LoginStart {
     state: LoginState,
 }
 
 impl LoginStart {
-    /// Creates the login. `random` must not be reused; `now` is in Unix seconds. `user` is the user who adds a key, and
-    /// `None` for every other mode.
+    /// Creates a login. `random` must not be reused, and `now` is the current time in Unix seconds.
+    /// `user` is the user who links a key, and is `None` in all other modes.
     pub(super) fn new(mode: Mode, user: Option<String>, query: &str, random: [u8; 32], now: i64) -> Self {
         let next = next_or_root(single_parameter(query, "next").unwrap_or_default());
         let expires = now + i64::from(MAX_AGE_SECS);
         Self { state: LoginState { browser_secret: BASE64URL_NOPAD.encode(&random), expires, mode, next, user } }
     }
 
-    /// Returns the request that creates the session.
+    /// Returns the parameters of the session to create.
     pub(super) fn session(&self, options: &LoginOptions) -> NewSession {
         let LoginOptions { domain, site, path, .. } = options;
         NewSession {
@@ -40,7 +42,8 @@ impl LoginStart {
         }
     }
 
-    /// Returns the `Set-Cookie` values: the state of this session, and the removal of surplus states.
+    /// Returns the `Set-Cookie` values that store the state of this login and delete surplus
+    /// states.
     pub(super) fn cookies(&self, session_id: &str, request_cookies: &str, options: &LoginOptions) -> Vec<String> {
         let site = &options.site;
         let name = cookie_name(session_id);
@@ -50,14 +53,14 @@ impl LoginStart {
     }
 }
 
-/// Returns the value of a query parameter. `None` if it is missing or repeated.
+/// Returns the value of a query parameter, or `None` if it is missing or repeated.
 pub(super) fn single_parameter(query: &str, name: &str) -> Option<String> {
     let mut found = form_urlencoded::parse(query.as_bytes()).filter(|(other, _)| other == name);
     let (_, value) = found.next()?;
     if found.next().is_some() { None } else { Some(value.into_owned()) }
 }
 
-/// Returns `next` if it is a path of this site, else the root.
+/// Returns `next` if it is a path of this site, and the root path otherwise.
 pub(super) fn next_or_root(next: String) -> String {
     if is_local_path(&next) && next.len() <= MAX_NEXT_LEN { next } else { "/".to_owned() }
 }

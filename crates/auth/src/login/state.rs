@@ -1,4 +1,4 @@
-//! The state between start and return, in a signed cookie of the browser.
+//! The state of a pending login, stored in a signed cookie of the browser.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,33 +7,34 @@ use sha2::{Digest, Sha256};
 use crate::challenge::Mode;
 use crate::receiver::SiteOrigin;
 
-/// Maximum duration of a login, in seconds.
+/// Maximum duration of a login in seconds.
 pub(super) const MAX_AGE_SECS: u32 = 30 * 60;
-/// Maximum number of concurrent logins of a browser: each state is sent with every request.
+/// Maximum number of concurrent logins of a browser, because each state is sent with every request.
 const MAX_STATES: usize = 3;
 const COOKIE_PREFIX: &str = "signpost-";
 
-/// A login that a browser started.
+/// The state of a login that a browser started.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct LoginState {
-    /// The secret whose hash the session has.
+    /// The secret whose hash is stored with the session.
     pub(super) browser_secret: String,
-    /// When it expires, in Unix seconds.
+    /// The time of expiry in Unix seconds.
     pub(super) expires: i64,
     pub(super) mode: Mode,
-    /// The path to continue at.
+    /// The path of the site where the user continues.
     pub(super) next: String,
-    /// The user who began a link. `None` for every other mode.
+    /// The user who started a link, or `None` in all other modes.
     pub(super) user: Option<String>,
 }
 
-/// Returns the name of the cookie of a session, without the prefix `__Host-` that it has over https.
+/// Returns the name of the cookie for a session. Over https, the actual name has the prefix
+/// `__Host-`.
 pub(super) fn cookie_name(session_id: &str) -> String {
     format!("{COOKIE_PREFIX}{}", HEXLOWER.encode(&Sha256::digest(session_id)[..8]))
 }
 
 impl LoginState {
-    /// Returns the value of the cookie, signed for this session.
+    /// Returns the cookie value: this state, signed for this session.
     pub(super) fn sign(&self, session_id: &str, key: &[u8]) -> String {
         let Self { browser_secret, expires, mode, next, user } = self;
         let mut text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
@@ -45,8 +46,8 @@ impl LoginState {
         format!("{text}.{}", BASE64URL_NOPAD.encode(&tag))
     }
 
-    /// Reads the value of the cookie, if it was signed for this session and has not expired.
-    pub(super) fn read(value: &str, session_id: &str, key: &[u8], now: i64) -> Option<Self> {
+    /// Parses a cookie value. Returns `None` if it was not signed for this session, or has expired.
+    pub(super) fn parse(value: &str, session_id: &str, key: &[u8], now: i64) -> Option<Self> {
         let (text, tag) = value.rsplit_once('.')?;
         let tag = BASE64URL_NOPAD.decode(tag.as_bytes()).ok()?;
         mac(session_id, text, key).verify_slice(&tag).ok()?;
@@ -61,30 +62,30 @@ impl LoginState {
     }
 }
 
-/// Parses a part in base64url without padding.
+/// Decodes a part in base64url without padding.
 fn decode(part: &str) -> Option<String> {
     String::from_utf8(BASE64URL_NOPAD.decode(part.as_bytes()).ok()?).ok()
 }
 
-/// Returns the names of the states that are removed to make room for a new state, in the order of the request: all but
-/// those that expire last.
+/// Returns the names of the state cookies to delete, so that a new state fits: all except those
+/// with the latest expiry, in the order of the request.
 pub(super) fn surplus_states<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
     let prefix = if site.is_secure() { "__Host-" } else { "" };
     let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
     let states = pairs.filter_map(|(name, value)| {
         let name = name.strip_prefix(prefix)?;
         let is_state = name.strip_prefix(COOKIE_PREFIX).is_some_and(|hash| hash.len() == 16 && is_hex(hash));
-        let ends = value.split('.').nth(2).and_then(seconds).unwrap_or(0);
-        (is_state && name != own).then_some((name, ends))
+        let expires = value.split('.').nth(2).and_then(parse_seconds).unwrap_or(0);
+        (is_state && name != own).then_some((name, expires))
     });
     let mut states: Vec<_> = states.enumerate().collect();
-    states.sort_by_key(|(_, (_, ends))| std::cmp::Reverse(*ends));
+    states.sort_by_key(|(_, (_, expires))| std::cmp::Reverse(*expires));
     let mut surplus_states: Vec<_> = states.into_iter().skip(MAX_STATES - 1).collect();
     surplus_states.sort_by_key(|(at, _)| *at);
     surplus_states.into_iter().map(|(_, (name, _))| name).collect()
 }
 
-fn seconds(text: &str) -> Option<i64> {
+fn parse_seconds(text: &str) -> Option<i64> {
     let is_time = text.len() <= 12 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_time { text.parse().ok() } else { None }
 }

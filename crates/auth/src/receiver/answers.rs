@@ -1,3 +1,5 @@
+//! The endpoints of a receiver that handle wallets' answers.
+
 use serde_json::json;
 
 use super::host::{Host, LoggedIn};
@@ -5,24 +7,29 @@ use super::response::{HandlerRefusal, HandlerResponse};
 use crate::answer::{Answer, VerifiedAnswer, is_fresh};
 use crate::challenge::{Challenge, Mode};
 
-/// Answers a wallet that logs in: 200 `{status: "authenticated", message}` or `{error}`.
+/// Handles the answer of a wallet to a login. Responds with 200
+/// `{status: "authenticated", message}` or with `{error}`.
 ///
-/// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
+/// `body` is the request body, whose length the caller limits. `now` is the current time in Unix
+/// seconds.
 pub async fn handle_login<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
     handle_body(host, Mode::Login, body, now).await
 }
 
-/// Answers a wallet that registers: 200 `{status: "registered", message}` or `{error}`.
+/// Handles the answer of a wallet to a registration. Responds with 200
+/// `{status: "registered", message}` or with `{error}`.
 ///
-/// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
+/// `body` is the request body, whose length the caller limits. `now` is the current time in Unix
+/// seconds.
 pub async fn handle_register<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
     handle_body(host, Mode::Register, body, now).await
 }
 
-/// Answers a wallet whose key joins an account: 200 `{status: "linked", message}` or `{error}`. Only for a host that
-/// has [`Host::link`].
+/// Handles the answer of a wallet that links its key to an account. Responds with 200
+/// `{status: "linked", message}` or with `{error}`. Requires a host that implements [`Host::link`].
 ///
-/// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
+/// `body` is the request body, whose length the caller limits. `now` is the current time in Unix
+/// seconds.
 pub async fn handle_link<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
     handle_body(host, Mode::Link, body, now).await
 }
@@ -34,12 +41,12 @@ async fn handle_body<H: Host>(host: &H, mode: Mode, body: &[u8], now: i64) -> Ha
     }
 }
 
-/// Answers a wallet with a parsed body, for hosts that examine a rejected answer.
+/// Handles a parsed answer, for hosts that need the reason of a rejection.
 ///
-/// `mode` is the purpose of the endpoint; `now` is in Unix seconds.
+/// `mode` is the purpose of the endpoint. `now` is the current time in Unix seconds.
 ///
 /// # Errors
-/// [`HandlerRefusal`], which converts into the response.
+/// Returns a [`HandlerRefusal`]; it converts to the error response.
 pub async fn handle_answer<H: Host>(
     host: &H,
     mode: Mode,
@@ -51,15 +58,15 @@ pub async fn handle_answer<H: Host>(
     match mode {
         Mode::Login => {
             let user = host.find_user(&session, answer.key()).await?.ok_or(HandlerRefusal::UserUnknown)?;
-            let logged = host.log_in(session, user, &answer).await?;
-            Ok(success("authenticated", &format!("logged in to {domain}"), logged))
+            let logged_in = host.log_in(session, user, &answer).await?;
+            Ok(success("authenticated", &format!("logged in to {domain}"), logged_in))
         }
         Mode::Register => {
             if host.find_user(&session, answer.key()).await?.is_some() {
                 return Err(HandlerRefusal::UserExists);
             }
-            let logged = host.register(session, &answer).await?;
-            Ok(success("registered", &format!("registered with {domain}"), logged))
+            let logged_in = host.register(session, &answer).await?;
+            Ok(success("registered", &format!("registered with {domain}"), logged_in))
         }
         Mode::Link => {
             host.link(session, &answer).await?;
@@ -82,7 +89,8 @@ struct CheckedAnswer<S> {
     answer: VerifiedAnswer,
 }
 
-/// Checks the time, the challenge, the session and the signature, in the specification's order.
+/// Checks the time, the challenge, the session and the signature, in the order of the
+/// specification.
 async fn check_answer<H: Host>(
     host: &H,
     mode: Mode,
@@ -92,7 +100,7 @@ async fn check_answer<H: Host>(
     if !is_fresh(answer.timestamp, now) {
         return Err(HandlerRefusal::StaleTimestamp);
     }
-    // A code of another mode does not exist at this endpoint.
+    // A challenge for another mode is treated as unknown at this endpoint.
     let challenge = host.read_challenge(&answer.challenge).ok_or(HandlerRefusal::NoPendingSession)?;
     if challenge.mode != mode {
         return Err(HandlerRefusal::NoPendingSession);

@@ -1,3 +1,5 @@
+//! Identifies the browser that polls for a login, by an origin and a cookie.
+
 use std::fmt;
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
@@ -6,34 +8,35 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
 
-/// The origin of the application's pages, as in a browser's `Origin` header.
+/// The origin of the application's pages, as browsers send it in the header `Origin`.
 ///
-/// Plain http is for development on a local machine. Browsers accept `__Host-` cookies only over https, so that over
-/// http the cookies have no prefix.
+/// Unencrypted http is for development on a local machine. Browsers accept cookies with the prefix
+/// `__Host-` only over https, so over http the cookie names have no prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteOrigin(Url);
 
-/// The text is not an origin.
+/// Error that a text is not an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an origin is https://<host> with a port if it has one, and no path, user name, query or fragment")]
 pub struct InvalidOrigin;
 
-/// The header fields that identify the browser of a polling request, as received.
+/// The headers that identify the browser of a polling request, as received.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Browser<'a> {
-    /// `Cookie`; several lines are joined by `; `.
+    /// The header `Cookie`. Several headers are joined by `; `.
     pub cookies: Option<&'a str>,
-    /// `Origin`.
+    /// The header `Origin`.
     pub origin: Option<&'a str>,
-    /// `Sec-Fetch-Site`.
+    /// The header `Sec-Fetch-Site`.
     pub sec_fetch_site: Option<&'a str>,
 }
 
-/// Binds a code to the browser that received it, by a random value in a cookie of this browser.
+/// Binds a login code to the browser that displays it, by a random value in a cookie of this
+/// browser.
 ///
-/// Without it, an attacker who relays a code to a victim, and therefore has the `sid`, could take over the victim's
-/// login (RFC 10027, cross-device flows). The cookie's name ends in a hash of the `sid`, so that two tabs with two
-/// codes have separate cookies.
+/// Without a binding, an attacker who relays a code to a victim, and therefore knows the `sid`,
+/// could take over the victim's login (RFC 10027, cross-device flows). The cookie name ends with a
+/// hash of the `sid`, so that two tabs with two codes have separate cookies.
 ///
 /// ```
 /// use signpost_auth::receiver::{CodeBinding, SiteOrigin};
@@ -49,24 +52,25 @@ pub struct Browser<'a> {
 pub struct CodeBinding(SecretBox<[u8; 32]>);
 
 impl SiteOrigin {
-    /// Parses an origin. A slash at its end is removed.
+    /// Parses an origin. Removes a trailing slash.
     ///
     /// # Errors
-    /// [`InvalidOrigin`] if it is not exactly a scheme, a host and an optional port.
+    /// Returns [`InvalidOrigin`] if the text is not exactly a scheme, a host and an optional port.
     pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
         let url = Url::parse(text).map_err(|_| InvalidOrigin)?;
         let bare = url.as_str().strip_suffix('/').is_some_and(|text| text == url.origin().ascii_serialization());
         if matches!(url.scheme(), "http" | "https") && bare { Ok(Self(url)) } else { Err(InvalidOrigin) }
     }
 
-    /// Returns true if it is an https origin.
+    /// Returns `true` if the scheme is https.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.0.scheme() == "https"
     }
 
-    /// Returns a `Set-Cookie` value for the whole origin and no other: hidden from scripts, not sent with requests of
-    /// other sites, and removed after `max_age` seconds. Over https its name has the prefix `__Host-`.
+    /// Returns a `Set-Cookie` value for this origin only. The cookie is inaccessible to scripts, is
+    /// not sent with requests from other sites, and expires after `max_age` seconds. Over https,
+    /// its name has the prefix `__Host-`.
     #[must_use]
     pub fn set_cookie(&self, name: &str, value: &str, max_age: u32) -> String {
         let name = self.cookie_name(name);
@@ -74,8 +78,9 @@ impl SiteOrigin {
         format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
     }
 
-    /// Returns the value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header. `None` if it is
-    /// missing or repeated: another site may have set the second.
+    /// Returns the value of a cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header.
+    /// Returns `None` if the cookie is missing, or repeated because another site may have set a
+    /// second cookie with this name.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
         let mut values = self.cookies(name, cookies);
@@ -83,8 +88,8 @@ impl SiteOrigin {
         if values.next().is_some() { None } else { Some(value) }
     }
 
-    /// Returns all values of the cookie of [`SiteOrigin::cookie`]: over plain http another site below the same domain
-    /// may add a value.
+    /// Returns all values of the cookie with this name. Over unencrypted http, another site on a
+    /// parent domain may have added a value.
     pub fn cookies<'a>(&self, name: &str, cookies: &'a str) -> impl Iterator<Item = &'a str> {
         let name = self.cookie_name(name);
         let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
@@ -103,8 +108,8 @@ impl fmt::Display for SiteOrigin {
 }
 
 impl Browser<'_> {
-    /// Returns true if a page of another origin sent the request. Browsers send these header fields, other clients may
-    /// not.
+    /// Returns `true` if the request was sent from a page of another origin. Only browsers send
+    /// these headers reliably.
     #[must_use]
     pub fn is_foreign(&self, own: &SiteOrigin) -> bool {
         self.origin.is_some_and(|origin| origin != own.to_string())
@@ -113,19 +118,19 @@ impl Browser<'_> {
 }
 
 impl CodeBinding {
-    /// Creates a binding from 32 random bytes, drawn for this code only.
+    /// Creates a binding from 32 random bytes, which must be used for one code only.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(SecretBox::new(Box::new(bytes)))
     }
 
-    /// Returns the `Set-Cookie` value for the page that shows the code; `max_age` is in seconds.
+    /// Returns the `Set-Cookie` value for the page that displays the code. `max_age` is in seconds.
     #[must_use]
     pub fn set_cookie(&self, sid: &str, origin: &SiteOrigin, max_age: u32) -> String {
         origin.set_cookie(&cookie_name(sid), &self.value(), max_age)
     }
 
-    /// Returns true if a `Cookie` header has this binding. Compares in constant time.
+    /// Returns `true` if a `Cookie` header contains this binding. Compares in constant time.
     #[must_use]
     pub fn matches_cookie(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
         let own = self.value();

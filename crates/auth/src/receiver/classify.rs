@@ -1,22 +1,26 @@
+//! Distinguishes answers from events at a URL that receives both.
+
 use serde::Deserialize;
 
 use super::events::{EventHeaders, EventRules, authenticate};
 use super::response::HandlerRefusal;
 
-/// A request to a webhook to which both wallets and the service post.
+/// The kind of a request to a webhook that receives answers of wallets and events of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Post {
-    /// A wallet's answer, not yet checked, for [`super::handle_login`] or [`super::handle_register`].
+    /// A wallet's answer, which is not verified yet, for [`super::handle_login`] or
+    /// [`super::handle_register`].
     Answer,
-    /// An event of the service with a valid signature, for [`super::handle_event`], which handles each event once.
+    /// An event of the service with a valid signature, for [`super::handle_event`], which ignores
+    /// repeated events.
     Event,
 }
 
-/// Distinguishes a wallet's answer from an event of the service. A body with the member `event` must be signed; an
-/// unsigned event is rejected, not treated as an answer.
+/// Distinguishes a wallet's answer from an event of the service. A body with the member `event`
+/// must be signed; an unsigned event is rejected instead of being treated as an answer.
 ///
 /// # Errors
-/// [`HandlerRefusal::NotAuthentic`] if the signature of an event is missing or wrong.
+/// Returns [`HandlerRefusal::NotAuthentic`] if the signature of an event is missing or wrong.
 ///
 /// ```
 /// use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};

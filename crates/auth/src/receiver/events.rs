@@ -1,3 +1,5 @@
+//! The endpoint of a receiver that accepts the service's events.
+
 use std::net::IpAddr;
 
 use ipnet::IpNet;
@@ -9,35 +11,38 @@ use crate::webhook::{
     WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
 };
 
-/// Maximum difference of `webhook-timestamp` from this server's time, in seconds.
+/// Maximum difference between `webhook-timestamp` and the time of this server, in seconds.
 const ATTEMPT_TOLERANCE_SECS: u64 = 5 * 60;
 
-/// The rules for accepting events.
+/// The rules of a receiver for accepting events.
 #[derive(Clone, Debug)]
 pub struct EventRules {
-    /// The domain's webhook secret, and during a rotation also the next secret.
+    /// The webhook secrets of the domain: the current secret and, during a rotation, the next
+    /// secret.
     pub secrets: Vec<WebhookSecret>,
-    /// The IP addresses that events are accepted from; all if empty.
+    /// The networks that events are accepted from. If the list is empty, events are accepted from
+    /// all addresses.
     pub allowed_sources: Vec<IpNet>,
 }
 
-/// The header fields of an event, as received.
+/// The headers of an event, as received.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventHeaders<'a> {
-    /// `X-Svc-Signature`.
+    /// The header `X-Svc-Signature`.
     pub x_svc_signature: Option<&'a str>,
-    /// `X-Svc-Signature-Next`, sent during a rotation.
+    /// The header `X-Svc-Signature-Next`, sent during a rotation.
     pub x_svc_signature_next: Option<&'a str>,
-    /// `webhook-id`.
+    /// The header `webhook-id`.
     pub webhook_id: Option<&'a str>,
-    /// `webhook-timestamp`.
+    /// The header `webhook-timestamp`.
     pub webhook_timestamp: Option<&'a str>,
-    /// `webhook-signature`.
+    /// The header `webhook-signature`.
     pub webhook_signature: Option<&'a str>,
 }
 
 impl<'a> EventHeaders<'a> {
-    /// Reads the header fields by their names in lower case.
+    /// Reads the headers with a function that returns the value of a header, given its name in
+    /// lower case.
     pub fn from_fields(field: impl Fn(&str) -> Option<&'a str>) -> Self {
         Self {
             x_svc_signature: field(X_SVC_SIGNATURE),
@@ -49,12 +54,14 @@ impl<'a> EventHeaders<'a> {
     }
 }
 
-/// Accepts an event from the service: 200 `{status: "received"}` or `{error}`.
+/// Handles an event from the service. Responds with 200 `{status: "received"}` or with `{error}`.
 ///
-/// `X-Svc-Signature` must match; it covers the whole body, including the event's ID. The service delivers events at
-/// least once: a repeated event is 200 `{status: "received before"}` and has no second effect. A test is 200 without
-/// any effect. The Standard Webhooks headers are checked if they are present: a sender that implements only the
-/// specification has none. `source` is the client IP of the request, if known; `now` is in Unix seconds.
+/// `X-Svc-Signature` must be valid; it covers the whole body, including the event ID. The service
+/// delivers events at least once: a repeated event gets 200 `{status: "received before"}` and has
+/// no further effect. A test event gets 200 and has no effect. The headers of Standard Webhooks are
+/// verified only if present, because senders that implement only the specification omit them.
+/// `source` is the client address of the request, if known. `now` is the current time in Unix
+/// seconds.
 pub async fn handle_event<S: Site>(
     site: &S,
     source: Option<IpAddr>,
@@ -82,7 +89,7 @@ async fn accept<S: Site>(
     }
     let event = read_event(headers, body, rules, now)?;
     let is_new = match event.event {
-        // A test has no effect, so it is not recorded.
+        // A test event has no effect, so it is not recorded.
         EventKind::Test => true,
         EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => {
             site.accept_event(event).await?
@@ -91,12 +98,13 @@ async fn accept<S: Site>(
     Ok(HandlerResponse::received(is_new))
 }
 
-/// Returns the event in a body, if the service signed it: for a site whose endpoint is not [`handle_event`]. Ignores
-/// `allowed_sources` of the rules. `now` is in Unix seconds.
+/// Returns the event in a body if it was signed by the service, for sites that do not use
+/// [`handle_event`]. Ignores `allowed_sources` of the rules. `now` is the current time in Unix
+/// seconds.
 ///
 /// # Errors
-/// [`HandlerRefusal::NotAuthentic`] if a signature is missing or wrong, or the attempt is too old;
-/// [`HandlerRefusal::InvalidEvent`] if a signed body is not an event.
+/// Returns [`HandlerRefusal::NotAuthentic`] if a signature is missing or wrong or the attempt is
+/// too old, or [`HandlerRefusal::InvalidEvent`] if a signed body is not an event.
 ///
 /// ```
 /// use signpost_auth::WebhookSecret;
@@ -120,7 +128,7 @@ pub fn read_event(
     serde_json::from_slice(body).map_err(|_| HandlerRefusal::InvalidEvent)
 }
 
-/// Checks the signatures of an event.
+/// Verifies the signatures of an event.
 pub(super) fn authenticate(
     headers: &EventHeaders<'_>,
     body: &[u8],

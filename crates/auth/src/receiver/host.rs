@@ -1,3 +1,5 @@
+//! The storage functions that an application implements for the receiver.
+
 use super::browser::CodeBinding;
 use super::response::HandlerRefusal;
 use crate::answer::VerifiedAnswer;
@@ -7,38 +9,40 @@ use crate::event::Event;
 use crate::event::EventKind;
 use crate::keys::PublicKey;
 
-/// The application's sessions and users, which the handlers for wallets use.
+/// The application's sessions and users, for the endpoints that handle wallets' answers.
 ///
-/// Internal errors are logged by the host and returned as [`HandlerRefusal::Internal`], which has no details.
+/// The host logs internal errors itself and returns [`HandlerRefusal::Internal`], which contains no
+/// details.
 pub trait Host: Send + Sync {
-    /// The host's session.
+    /// A pending login session of the host.
     type Session: Send + Sync;
-    /// The host's user.
+    /// A user of the host.
     type User: Send;
 
-    /// Parses the signed text, in either rendering of the specification. Only a host whose codes have `v=2` parses
-    /// [`crate::HostBoundChallenge`] here.
+    /// Parses the signed text in either rendering of the specification. Override this method to
+    /// also parse a [`crate::HostBoundChallenge`] if the host's QR codes have version 2.
     fn read_challenge(&self, text: &str) -> Option<Challenge> {
         Challenge::parse(text).ok()
     }
 
-    /// Returns the session that is pending with this challenge. `None` if it was answered, replaced, or has expired at
-    /// `now` (Unix seconds).
+    /// Returns the session that is pending with this challenge. Returns `None` if the challenge was
+    /// answered or replaced, or has expired at `now` (Unix seconds).
     fn find_session(
         &self,
         challenge: &Challenge,
         now: i64,
     ) -> impl Future<Output = Result<Option<Self::Session>, HandlerRefusal>> + Send;
 
-    /// Returns the user with this key, in any encoding, among the users who may answer this session.
+    /// Returns the user with this key, in any encoding, among the users who may answer this
+    /// session.
     fn find_user(
         &self,
         session: &Self::Session,
         key: &PublicKey,
     ) -> impl Future<Output = Result<Option<Self::User>, HandlerRefusal>> + Send;
 
-    /// Marks the session as authenticated for the user, if it is still pending: of two concurrent answers to a
-    /// challenge, the second gets [`HandlerRefusal::NoPendingSession`].
+    /// Marks the session as authenticated for the user if it is still pending. Of two concurrent
+    /// answers to a challenge, the second gets [`HandlerRefusal::NoPendingSession`].
     fn log_in(
         &self,
         session: Self::Session,
@@ -46,54 +50,57 @@ pub trait Host: Send + Sync {
         answer: &VerifiedAnswer,
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
 
-    /// Creates the user and marks the session as authenticated, atomically: [`HandlerRefusal::UserExists`] or
-    /// [`HandlerRefusal::NoPendingSession`] if another answer came first.
+    /// Atomically creates the user and marks the session as authenticated. Returns
+    /// [`HandlerRefusal::UserExists`] or [`HandlerRefusal::NoPendingSession`] if another answer
+    /// came first.
     fn register(
         &self,
         session: Self::Session,
         answer: &VerifiedAnswer,
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
 
-    /// Adds the key to the account of the session. Only the service implements it; the specification has no such
-    /// answer, so that other hosts refuse it by default.
+    /// Links the key to the account of the session. Only the service implements this method. The
+    /// specification has no such answer, so by default it is rejected.
     fn link(&self, _: Self::Session, _: &VerifiedAnswer) -> impl Future<Output = Result<(), HandlerRefusal>> + Send {
         std::future::ready(Err(HandlerRefusal::NoPendingSession))
     }
 }
 
-/// Additional members of the response to a wallet.
+/// Additional members of the response to a wallet that logged in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedIn {
-    /// The URL that the wallet opens. In the same-device flow the service returns it from `authenticate`; it has the
-    /// code that completes the login.
+    /// The URL that the wallet opens. In the same-device flow, the call `authenticate` of the
+    /// service returns it, with the code that completes the login.
     pub redirect: Option<String>,
 }
 
-/// A [`Host`] with pages that show codes, and with a webhook for the service's events.
+/// A [`Host`] with pages that display login codes, and with a webhook for the service's events.
 pub trait Site: Host {
-    /// Returns the code that was shown under this `sid`, while the host stores it.
+    /// Returns the code that was displayed under this `sid`, if the host still stores it.
     fn find_code(&self, sid: &str) -> impl Future<Output = Result<Option<ShownCode>, HandlerRefusal>> + Send;
 
-    /// Logs the polling browser in as the user who answered. Returns a new session ID of the application, as the value
-    /// of a `Set-Cookie` header. `None` for all later and concurrent calls for this `sid`.
+    /// Logs the polling browser in as the user who answered the code. Returns the new session
+    /// cookie of the application as a `Set-Cookie` value, or `None` for all later and concurrent
+    /// calls with this `sid`.
     fn complete_login(&self, sid: &str) -> impl Future<Output = Result<Option<String>, HandlerRefusal>> + Send;
 
-    /// Handles an event with a valid signature. Returns `false`, without a second effect, if its [`Event::identity`]
-    /// was handled before.
+    /// Handles an event with a valid signature. Returns `false`, without another effect, if an
+    /// event with this [`Event::identity`] was handled before.
     ///
-    /// Recording and handling must be atomic: once an event is recorded, the service's next attempt has no effect. The
-    /// service retries for two days, and for up to 30 if the endpoint failed for a long time; older identities may be
-    /// deleted. Not called for tests, but for [`EventKind::Other`], which should be ignored.
+    /// Recording and handling an event must be atomic, because the service's next attempt has no
+    /// effect once the event is recorded. The service retries for two days, or for up to 30 days if
+    /// the endpoint has failed for a long time; older identities may be deleted. This method is not
+    /// called for test events, but for events of kind [`EventKind::Other`], which it should ignore.
     fn accept_event(&self, event: Event) -> impl Future<Output = Result<bool, HandlerRefusal>> + Send;
 }
 
-/// A code that was shown to a browser.
+/// A login code that a browser displays.
 #[derive(Debug)]
 pub struct ShownCode {
-    /// Identifies the browser.
+    /// The binding that identifies the browser.
     pub binding: CodeBinding,
-    /// Whether a wallet has answered it.
+    /// Whether a wallet has answered the code.
     pub authenticated: bool,
-    /// The path to continue at.
+    /// The path where the browser continues after the login.
     pub return_url: Option<String>,
 }

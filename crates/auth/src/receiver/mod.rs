@@ -1,10 +1,11 @@
-//! The integrator's side of a login: the endpoints of the specification, section 4.
+//! The receiver of an integrator: the endpoints of the specification, section 4.
 //!
-//! There are four endpoints, each a function that takes the parts of a request and returns a [`HandlerResponse`]:
-//! [`handle_login`] and [`handle_register`] answer wallets, [`handle_poll`] answers the page that shows the code, and
-//! [`handle_event`] accepts the service's events. The order of their checks is part of the contract. The application
-//! implements its storage in [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four. [`handle_link`]
-//! is a fifth endpoint, which only the service has.
+//! Each of the four endpoints is a function that takes the parts of a request and returns a
+//! [`HandlerResponse`]. [`handle_login`] and [`handle_register`] handle the answers of wallets,
+//! [`handle_poll`] responds to the page that displays the code, and [`handle_event`] accepts the
+//! service's events. The order of their checks is part of the contract. The application implements
+//! its storage in [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four
+//! endpoints. Only the service has a fifth endpoint, [`handle_link`].
 
 mod answers;
 mod browser;

@@ -1,35 +1,38 @@
+//! The endpoint of a receiver that the page with the login code polls.
+
 use serde_json::json;
 
 use super::browser::{Browser, SiteOrigin};
 use super::host::{ShownCode, Site};
 use super::response::{HandlerRefusal, HandlerResponse};
 
-/// The rules for answering polls.
+/// The rules for responding to polls.
 #[derive(Clone, Debug)]
 pub struct PollRules {
-    /// The origin of the page that polls.
+    /// The origin of the page that displays the code.
     pub origin: SiteOrigin,
-    /// Restricts the login to the browser that received the code.
+    /// Whether only the browser that displays the code can be logged in.
     ///
-    /// `false` is the literal specification: any browser with the `sid` is logged in. An attacker who shows a victim
-    /// the code of another session can abuse that (RFC 10027).
+    /// `false` implements the specification literally: any browser that knows the `sid` is logged
+    /// in. An attacker who shows a victim the code of another session can exploit this (RFC 10027).
     pub bind_poll: bool,
 }
 
-/// Answers the page that waits for its code to be answered.
+/// Responds to a poll of the page that displays a code and waits for an answer.
 ///
-/// 400 `{error}` without `sid`, 404 `{status: "not_found"}`, 200 `{status: "pending"}`, 200 `{status: "authenticated",
-/// redirect}`. The first `authenticated` response logs the browser in.
+/// The responses are 400 `{error}` without `sid`, 404 `{status: "not_found"}`, 200
+/// `{status: "pending"}` and 200 `{status: "authenticated", redirect}`. The first response with
+/// `authenticated` logs the browser in.
 pub async fn handle_poll<S: Site>(
     site: &S,
     sid: Option<&str>,
     browser: &Browser<'_>,
     rules: &PollRules,
 ) -> HandlerResponse {
-    answer_poll(site, sid, browser, rules).await.into()
+    respond_to_poll(site, sid, browser, rules).await.into()
 }
 
-async fn answer_poll<S: Site>(
+async fn respond_to_poll<S: Site>(
     site: &S,
     sid: Option<&str>,
     browser: &Browser<'_>,
@@ -50,7 +53,7 @@ async fn answer_poll<S: Site>(
     })
 }
 
-/// Returns true if the browser may be logged in by this code.
+/// Returns `true` if the browser may be logged in with this code.
 fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRules) -> bool {
     let PollRules { origin, bind_poll } = rules;
     if !bind_poll {
@@ -60,7 +63,7 @@ fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRule
         && browser.cookies.is_some_and(|cookies| code.binding.matches_cookie(sid, origin, cookies))
 }
 
-/// Returns true if a `return_url` is a path, which no browser parses as the URL of another site.
+/// Returns `true` if a `return_url` is a path that no browser parses as a URL of another site.
 ///
 /// ```
 /// use signpost_auth::receiver::is_local_path;
@@ -70,7 +73,8 @@ fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRule
 /// ```
 #[must_use]
 pub fn is_local_path(text: &str) -> bool {
-    // Browsers remove tabs and line breaks from URLs: "/\t/evil.example" is "//evil.example" to them.
-    let leaves = text.starts_with("//") || text.starts_with("/\\") || text.contains(char::is_control);
-    text.starts_with('/') && !leaves
+    // Browsers remove tabs and line breaks from URLs, so they parse "/\t/evil.example" as
+    // "//evil.example".
+    let leaves_site = text.starts_with("//") || text.starts_with("/\\") || text.contains(char::is_control);
+    text.starts_with('/') && !leaves_site
 }

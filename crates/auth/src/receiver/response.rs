@@ -1,76 +1,80 @@
+//! The responses of a receiver, and its error statuses.
+
 use serde_json::{Value, json};
 
 use crate::answer::{InvalidAnswer, VerificationError};
 
-/// An error response to a request, with its status (specification, section 4, receiver status codes).
+/// Reason a request is rejected, with its HTTP status (specification, section 4, receiver status
+/// codes).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandlerRefusal {
-    /// 400: the wallet's body lacks something.
+    /// 400: the wallet's body is not a valid answer.
     #[error(transparent)]
     InvalidAnswer(InvalidAnswer),
-    /// 400: the poll names no session.
+    /// 400: the poll has no `sid`.
     #[error("the query parameter sid is missing: poll with ?sid=<session id>")]
     MissingSid,
-    /// 400: signed by the service, but not an event.
+    /// 400: the service signed the body, but it is not an event.
     #[error("the body is not an event: event, timestamp, session_id and data are required")]
     InvalidEvent,
-    /// 401: not, or not provably, from the service.
+    /// 401: the event is not, or not verifiably, from the service.
     #[error("the event is refused: {0}")]
     NotAuthentic(&'static str),
-    /// 403: from an address that is not the service's.
+    /// 403: the event comes from an address that is not allowed.
     #[error("events from this address are not accepted")]
     SourceNotAllowed,
-    /// 404: never issued, for the other purpose, answered, replaced or expired.
+    /// 404: the challenge was never issued, has another purpose, was answered or replaced, or has
+    /// expired.
     #[error("no session waits for an answer to this challenge: scan the code again")]
     NoPendingSession,
-    /// 404: the code was replaced by a newer code.
+    /// 404: a newer code has replaced the code.
     #[error("a new code replaced this one: scan the code that the page shows now")]
     Replaced,
-    /// 404: a login method that is not offered here.
+    /// 404: the site does not allow this login method.
     #[error("this kind of wallet is not accepted here: use what the page offers")]
     MethodNotOffered,
-    /// 404: the key has no account, and the page now offers to create an account.
+    /// 404: the key has no account, and the page now offers to create one.
     #[error("no account has this key yet: scan the new code on the page to create one")]
     AccountNeeded,
-    /// 404: the key has no account, and none may be created.
+    /// 404: the key has no account, and users may not create accounts.
     #[error("no account has this key, and no new accounts can be created here")]
     RegistrationClosed,
-    /// 404: a login by a key that never registered.
+    /// 404: the key of a login was never registered.
     #[error("no user has this public key: register first")]
     UserUnknown,
-    /// 406: not signed by this key; also for a malformed key or signature.
+    /// 406: the signature is not valid for this key, or the key or the signature is malformed.
     #[error(transparent)]
     NotVerified(#[from] VerificationError),
-    /// 406: without the number that the page shows, or with another number.
+    /// 406: the number that the page displays is missing or wrong.
     #[error("the number shown on the page is missing or wrong: type it as shown")]
     ConfirmCode,
-    /// 406: signed for another host than the code names.
+    /// 406: the answer was signed for a host that differs from the host in the code.
     #[error("the signature is for another host: scan the code on the site's own page, not a copy of it elsewhere")]
     Host,
-    /// 408: signed too long ago, or with a wrong clock.
+    /// 408: the answer was signed too long ago, or with an incorrect clock.
     #[error("the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock")]
     StaleTimestamp,
-    /// 409: a registration by a key that has a user.
+    /// 409: the key of a registration already has a user.
     #[error("a user with this public key exists: log in instead")]
     UserExists,
-    /// 409: a key that was to be linked, and that an account has.
+    /// 409: the key to link already belongs to an account.
     #[error("an account here has this key already: link another wallet, or log in with this one")]
     KeyTaken,
-    /// 409: a link to an account with the maximum number of keys.
+    /// 409: the account already has the maximum number of keys.
     #[error("the account has 10 credentials, and no more are possible: remove one first")]
     TooManyKeys,
-    /// 413: more than any wallet or event needs.
+    /// 413: the body is larger than any answer or event.
     #[error("the body is too long: at most 64 KiB are accepted")]
     TooLarge,
-    /// 429: too many answers, with the time of the next attempt.
+    /// 429: the client sent too many answers.
     #[error("too many requests; try again in {retry_after} s")]
     RateLimited {
-        /// Whole seconds, at least 1: `Retry-After`.
+        /// The number of whole seconds, at least 1, for the header `Retry-After`.
         retry_after: u64,
-        /// Header fields with details of the limit.
+        /// Further headers that describe the limit.
         headers: Vec<(&'static str, String)>,
     },
-    /// 500: anything else. The host has logged it.
+    /// 500: any other reason. The host has logged it.
     #[error("something went wrong on this server: try again")]
     Internal,
 }
@@ -98,7 +102,7 @@ impl HandlerRefusal {
         }
     }
 
-    /// Returns the reason for wallets, if the status is ambiguous.
+    /// Returns the machine-readable reason for wallets if several reasons share the status.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
@@ -115,16 +119,16 @@ impl HandlerRefusal {
     }
 }
 
-/// A response.
+/// An HTTP response of a receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandlerResponse {
     /// The HTTP status code.
     pub status: u16,
     /// The JSON body.
     pub body: Value,
-    /// The value of a `Set-Cookie` header: the browser that polled is now logged in.
+    /// The value of a `Set-Cookie` header, if the polling browser is now logged in.
     pub set_cookie: Option<String>,
-    /// Further header fields.
+    /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }
 
@@ -133,7 +137,7 @@ impl HandlerResponse {
         Self { status: 200, body, set_cookie: None, headers: Vec::new() }
     }
 
-    /// Returns the response to an event. `is_new` is true for the first delivery.
+    /// Returns the response to an event. `is_new` is set for its first delivery.
     pub(crate) fn received(is_new: bool) -> Self {
         Self::ok(json!({ "status": if is_new { "received" } else { "received before" } }))
     }
@@ -141,7 +145,8 @@ impl HandlerResponse {
 
 #[cfg(all(feature = "axum", feature = "client"))]
 impl HandlerResponse {
-    /// Returns the response to an event that is being handled: 503, so that the service sends it again.
+    /// Returns a response with status 503 to an event that is still being handled, so that the
+    /// service sends it again.
     pub(crate) fn later(why: &str) -> Self {
         let headers = vec![("retry-after", "5".to_owned())];
         Self { status: 503, headers, ..Self::ok(json!({ "error": why })) }

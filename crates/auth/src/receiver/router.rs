@@ -1,3 +1,5 @@
+//! An axum router with the four endpoints of a receiver.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -20,40 +22,41 @@ use super::host::Site;
 use super::polls::{PollRules, handle_poll};
 use super::response::{HandlerRefusal, HandlerResponse};
 
-/// Maximum length of a body, in bytes. Longer bodies get 413.
+/// Maximum length of a request body in bytes. Longer bodies get a response with status 413.
 pub const MAX_BODY_LEN: usize = 64 * 1024;
 
-/// The state of the four endpoints.
+/// The state of the router: the application, and the rules of the endpoints.
 #[derive(Debug)]
 pub struct Receiver<S> {
     /// The application.
     pub site: S,
     /// The paths of the endpoints.
     pub paths: Paths,
-    /// The rules for answering polls.
+    /// The rules for responding to polls.
     pub poll: PollRules,
-    /// The rules for accepting events. `allowed_sources` requires a server with the peers' addresses
-    /// (`into_make_service_with_connect_info::<SocketAddr>`). Behind a proxy the source is the proxy's address.
+    /// The rules for accepting events. `allowed_sources` requires a server that provides peer
+    /// addresses (`into_make_service_with_connect_info::<SocketAddr>`). Behind a proxy, the source
+    /// is the address of the proxy.
     pub events: EventRules,
-    /// Returns the time in Unix seconds.
+    /// Returns the current time in Unix seconds.
     pub clock: fn() -> i64,
 }
 
-/// The paths of the endpoints, which the integrator chooses.
+/// The paths of the endpoints. The integrator chooses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// The endpoint for wallets' logins.
+    /// The path of the endpoint for logins by wallets.
     pub login: String,
-    /// The endpoint for wallets' registrations.
+    /// The path of the endpoint for registrations by wallets.
     pub register: String,
-    /// The endpoint that the page with the code polls.
+    /// The path of the endpoint that the page with the code polls.
     pub poll: String,
-    /// The endpoint for the service's events.
+    /// The path of the endpoint for events of the service.
     pub events: String,
 }
 
 impl Default for Paths {
-    /// `/webhooks/login`, `/webhooks/register`, `/poll` and `/webhooks/events`.
+    /// Returns `/webhooks/login`, `/webhooks/register`, `/poll` and `/webhooks/events`.
     fn default() -> Self {
         Self {
             login: "/webhooks/login".to_owned(),
@@ -64,10 +67,11 @@ impl Default for Paths {
     }
 }
 
-/// Returns the router of the four endpoints.
+/// Returns a router with the four endpoints.
 ///
-/// The service posts an event to the session's webhook unless the domain has an event URL, so that events also arrive
-/// at the endpoints for wallets: there, a request with `X-Svc-Signature` is checked as an event.
+/// Unless the domain has an event URL, the service posts events to the webhook URL of the session,
+/// so the endpoints for wallets receive events too. They handle a request with `X-Svc-Signature` as
+/// an event.
 pub fn router<S: Site + 'static>(receiver: Arc<Receiver<S>>) -> Router {
     let Paths { login, register, poll, events } = receiver.paths.clone();
     Router::new()
@@ -126,12 +130,12 @@ async fn accept_event<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) ->
     handle_event(&app.site, source, &event_headers(parts), body, &app.events, (app.clock)()).await
 }
 
-/// Returns the header fields of an event.
+/// Returns the headers of an event.
 pub(crate) fn event_headers(parts: &Parts) -> EventHeaders<'_> {
     EventHeaders::from_fields(|name| text(&parts.headers, name))
 }
 
-/// Returns the cookies of a request. HTTP/2 may split them over several header fields.
+/// Returns the cookies of a request. HTTP/2 may split them into several headers.
 pub(crate) fn cookies(headers: &HeaderMap) -> String {
     let lines: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
     lines.join("; ")
@@ -143,8 +147,8 @@ pub(crate) async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), 
     Ok((parts, body))
 }
 
-/// Returns the text of a header. A value that is not text becomes U+FFFD, which matches no valid value, so that the
-/// header does not count as absent.
+/// Returns the value of a header. If it is not text, returns U+FFFD, which is not a valid value, so
+/// that the header does not appear to be absent.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
 }

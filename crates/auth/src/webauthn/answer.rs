@@ -1,3 +1,5 @@
+//! Parses and verifies the responses of authenticators to registrations and logins.
+
 use data_encoding::BASE64URL_NOPAD;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -11,10 +13,11 @@ use super::key::PasskeyKey;
 use super::refusal::PasskeyRefusal;
 use super::relying_party::RelyingParty;
 
-/// Maximum length of an answer in bytes; attestation statements with certificates have a few thousand.
+/// Maximum length of a response in bytes. Attestation statements with certificates have a few
+/// thousand bytes.
 const MAX_LENGTH: usize = 32 * 1024;
 
-/// The registration of a new passkey (`PublicKeyCredential.toJSON()`).
+/// The parsed response to the registration of a new passkey (`PublicKeyCredential.toJSON()`).
 #[derive(Clone, Debug)]
 pub struct PasskeyRegistration {
     id: PasskeyId,
@@ -22,14 +25,14 @@ pub struct PasskeyRegistration {
     authenticator_data: Vec<u8>,
 }
 
-/// A registration that passed every check.
+/// A new passkey whose registration passed every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPasskey {
-    /// The credential id.
+    /// The credential ID.
     pub id: PasskeyId,
     /// The public key.
     pub key: PasskeyKey,
-    /// The signature counter, or 0 if the authenticator does not count.
+    /// The signature counter, or 0 if the authenticator has none.
     pub sign_count: u32,
     /// The authenticator data as received.
     pub authenticator_data: Vec<u8>,
@@ -37,7 +40,7 @@ pub struct NewPasskey {
     pub client_data_json: Vec<u8>,
 }
 
-/// A login by passkey (`PublicKeyCredential.toJSON()`).
+/// The parsed response to a login by passkey (`PublicKeyCredential.toJSON()`).
 #[derive(Clone, Debug)]
 pub struct PasskeyAssertion {
     id: PasskeyId,
@@ -47,13 +50,13 @@ pub struct PasskeyAssertion {
     signature: Vec<u8>,
 }
 
-/// A login by passkey that passed every check. The signature covers the authenticator data and the SHA-256 of the
-/// client data and can be verified again with the public key.
+/// A login by passkey that passed every check. The signature covers the authenticator data and the
+/// SHA-256 hash of the client data, so that it can be verified again with the public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssertedPasskey {
-    /// The signature counter, or 0 if the authenticator does not count, as for synchronised passkeys.
+    /// The signature counter, or 0 if the authenticator has none, as for synchronised passkeys.
     pub sign_count: u32,
-    /// The signature as received: DER for an ES256 key, the plain number for an RS256 key.
+    /// The signature as received: DER for an ES256 key, or the plain number for an RS256 key.
     pub signature: Vec<u8>,
     /// The authenticator data as received.
     pub authenticator_data: Vec<u8>,
@@ -62,10 +65,12 @@ pub struct AssertedPasskey {
 }
 
 impl PasskeyRegistration {
-    /// Parses a `RegistrationResponseJSON` (Web Authentication, 5.1). Other members are ignored.
+    /// Parses a `RegistrationResponseJSON` (Web Authentication, section 5.1). Ignores other
+    /// members.
     ///
     /// # Errors
-    /// [`PasskeyRefusal::Malformed`], and [`PasskeyRefusal::Attestation`] for a statement with the format `none`.
+    /// Returns [`PasskeyRefusal::Malformed`], or [`PasskeyRefusal::Attestation`] for a statement
+    /// with the format `none`.
     pub fn parse(json: &str) -> Result<Self, PasskeyRefusal> {
         let (id, response) = parse_credential::<RegistrationParts>(json)?;
         let object = decode_base64url(&response.attestation_object)?;
@@ -78,7 +83,8 @@ impl PasskeyRegistration {
         let Some(Attestation { format, statement, authenticator_data }) = Attestation::from_map(attestation) else {
             return Err(PasskeyRefusal::Malformed("the attestation lacks fmt, attStmt or authData"));
         };
-        // Statements of other formats name the manufacturer of the authenticator; they are not requested and not used.
+        // Statements of other formats identify the manufacturer of the authenticator. They are
+        // neither requested nor used.
         if format == "none" && !statement.is_empty() {
             return Err(PasskeyRefusal::Attestation);
         }
@@ -86,11 +92,11 @@ impl PasskeyRegistration {
         Ok(Self { id, client_data, authenticator_data })
     }
 
-    /// Verifies that the page of this relying party requested the passkey with this challenge and that the user was
-    /// verified.
+    /// Verifies that a page of this relying party requested the passkey with this challenge, and
+    /// that the user was verified.
     ///
     /// # Errors
-    /// The first failed check.
+    /// Returns the first check that fails.
     pub fn verify(&self, rp: &RelyingParty, challenge: &[u8; 32]) -> Result<NewPasskey, PasskeyRefusal> {
         self.client_data.check(Ceremony::Create, rp, challenge)?;
         let data = AuthenticatorData::parse(&self.authenticator_data)?;
@@ -110,14 +116,15 @@ impl PasskeyRegistration {
 }
 
 impl PasskeyAssertion {
-    /// Parses an `AuthenticationResponseJSON` (Web Authentication, 5.1). Other members are ignored.
+    /// Parses an `AuthenticationResponseJSON` (Web Authentication, section 5.1). Ignores other
+    /// members.
     ///
     /// # Errors
-    /// [`PasskeyRefusal::Malformed`].
+    /// Returns [`PasskeyRefusal::Malformed`].
     pub fn parse(json: &str) -> Result<Self, PasskeyRefusal> {
         let (id, response) = parse_credential::<AssertionParts>(json)?;
         let user_handle = match response.user_handle.as_deref() {
-            // Authenticators without a user handle leave it out or send null or an empty text.
+            // Authenticators without a user handle omit the member, or send null or an empty text.
             None | Some("") => None,
             Some(text) => Some(
                 PasskeyHandle::parse(text)
@@ -133,23 +140,23 @@ impl PasskeyAssertion {
         })
     }
 
-    /// Returns the credential id, to look up the public key.
+    /// Returns the credential ID, to look up the public key.
     #[must_use]
     pub fn id(&self) -> &PasskeyId {
         &self.id
     }
 
-    /// Returns the user handle. It is not covered by the signature.
+    /// Returns the user handle. The signature does not cover it.
     #[must_use]
     pub fn user_handle(&self) -> Option<&PasskeyHandle> {
         self.user_handle.as_ref()
     }
 
-    /// Verifies that the page of this relying party requested the login with this challenge, that the user was verified
-    /// and that the signature is valid for `key`.
+    /// Verifies that a page of this relying party requested the login with this challenge, that the
+    /// user was verified, and that the signature is valid for `key`.
     ///
     /// # Errors
-    /// The first failed check.
+    /// Returns the first check that fails.
     pub fn verify(
         &self,
         rp: &RelyingParty,
@@ -159,7 +166,7 @@ impl PasskeyAssertion {
         self.client_data.check(Ceremony::Get, rp, challenge)?;
         let data = AuthenticatorData::parse(&self.authenticator_data)?;
         data.check(rp)?;
-        if !key.signed(&self.client_data.signed_with(&self.authenticator_data), &self.signature) {
+        if !key.verify(&self.client_data.signed_with(&self.authenticator_data), &self.signature) {
             return Err(PasskeyRefusal::Signature);
         }
         Ok(AssertedPasskey {
@@ -200,7 +207,7 @@ struct AssertionParts {
     user_handle: Option<String>,
 }
 
-/// The attestation object (Web Authentication, 6.5.4).
+/// The attestation object (Web Authentication, section 6.5.4).
 struct Attestation {
     format: String,
     statement: Map,
@@ -208,7 +215,7 @@ struct Attestation {
 }
 
 impl Attestation {
-    /// Returns `None` if a member is missing or has the wrong type.
+    /// Converts a CBOR map. Returns `None` if a member is missing or has the wrong type.
     fn from_map(mut map: Map) -> Option<Self> {
         Some(Self {
             format: map.take("fmt")?.into_text().ok()?,

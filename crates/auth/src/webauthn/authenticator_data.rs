@@ -1,3 +1,5 @@
+//! Parses authenticator data (Web Authentication, section 6.1).
+
 use sha2::{Digest, Sha256};
 
 use super::cbor::Map;
@@ -12,24 +14,24 @@ const BACKED_UP: u8 = 1 << 4;
 const HAS_CREDENTIAL: u8 = 1 << 6;
 const HAS_EXTENSIONS: u8 = 1 << 7;
 
-/// Authenticator data (Web Authentication, 6.1).
+/// The parsed authenticator data (Web Authentication, section 6.1).
 pub(super) struct AuthenticatorData {
     rp_id_hash: [u8; 32],
     flags: u8,
-    /// The signature counter, or always 0.
+    /// The signature counter, or 0 if the authenticator has none.
     pub(super) sign_count: u32,
     pub(super) attested: Option<AttestedCredential>,
 }
 
-/// The credential of a new passkey.
+/// The attested credential data: the credential of a new passkey.
 pub(super) struct AttestedCredential {
     pub(super) id: PasskeyId,
-    /// Its public key as `COSE_Key`.
+    /// The public key of the credential as a `COSE_Key` map.
     pub(super) key: Map,
 }
 
 impl AuthenticatorData {
-    /// Parses authenticator data; bytes after its end are an error.
+    /// Parses authenticator data. Trailing bytes are an error.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, PasskeyRefusal> {
         let Some((data, rest)) = Self::read(bytes) else {
             return Err(PasskeyRefusal::Malformed("authenticator data has 37 bytes and what its flags say"));
@@ -40,7 +42,7 @@ impl AuthenticatorData {
         Ok(data)
     }
 
-    /// Checks that it belongs to this relying party and that the user was verified.
+    /// Checks that the data belongs to this relying party, and that the user was verified.
     pub(super) fn check(&self, rp: &RelyingParty) -> Result<(), PasskeyRefusal> {
         if self.rp_id_hash[..] != Sha256::digest(rp.id())[..] {
             return Err(PasskeyRefusal::RelyingParty);
@@ -57,7 +59,7 @@ impl AuthenticatorData {
         Ok(())
     }
 
-    /// Reads the authenticator data at the start of `bytes`; returns it with the remaining bytes.
+    /// Parses authenticator data at the start of `bytes`. Returns it with the remaining bytes.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (&rp_id_hash, rest) = bytes.split_first_chunk()?;
         let (&flags, rest) = rest.split_first()?;
@@ -80,8 +82,8 @@ impl AuthenticatorData {
 }
 
 impl AttestedCredential {
-    /// Reads the credential at the start of `bytes`; returns it with the remaining bytes. The first 16 bytes identify
-    /// the authenticator's model.
+    /// Parses a credential at the start of `bytes`. Returns it with the remaining bytes. The first
+    /// 16 bytes (AAGUID) identify the model of the authenticator and are ignored.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (_aaguid, rest) = bytes.split_at_checked(16)?;
         let (length, rest) = rest.split_first_chunk()?;

@@ -1,26 +1,29 @@
-//! Bounded reading of CBOR (RFC 8949). The size of the input limits the size of the values.
+//! Parses CBOR (RFC 8949) with limits. The size of the input limits the size of the values.
 
 use ciborium::Value;
 use ciborium::de::from_reader_with_recursion_limit;
 use ciborium::value::Integer;
 
-/// Maximum nesting of values; a list of certificates in a statement needs three.
+/// Maximum nesting depth of values. A list of certificates in an attestation statement needs a
+/// depth of three.
 const DEPTH: usize = 16;
 
-/// Maximum number of entries of a map: values have no order and no hash, so all pairs of keys are compared.
+/// Maximum number of entries of a map. Values have no order and no hash, so all pairs of keys are
+/// compared.
 const MAX_ENTRIES: usize = 64;
 
-/// A map without duplicate keys.
+/// A CBOR map without duplicate keys.
 pub(super) struct Map(Vec<(Value, Value)>);
 
 impl Map {
-    /// Reads the map at the start of `bytes`; returns it with the remaining bytes.
+    /// Parses a map at the start of `bytes`. Returns it with the remaining bytes.
     pub(super) fn read(mut bytes: &[u8]) -> Option<(Self, &[u8])> {
         let value = from_reader_with_recursion_limit(&mut bytes, DEPTH).ok()?;
         Some((Self::of(value)?, bytes))
     }
 
-    /// Returns the value as a map; `None` for other values, too many entries and duplicate keys.
+    /// Converts a value to a map. Returns `None` for other values, too many entries and duplicate
+    /// keys.
     pub(super) fn of(value: Value) -> Option<Self> {
         let Value::Map(members) = value else { return None };
         if members.len() > MAX_ENTRIES {
@@ -34,7 +37,7 @@ impl Map {
         Some(Self(members))
     }
 
-    /// Returns true if the map has no entries.
+    /// Returns `true` if the map has no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -46,19 +49,19 @@ impl Map {
     }
 
     /// Returns the value of an integer key.
-    pub(super) fn at(&self, key: i64) -> Option<&Value> {
+    pub(super) fn get(&self, key: i64) -> Option<&Value> {
         let key = Value::Integer(Integer::from(key));
         self.0.iter().find_map(|(found, value)| (*found == key).then_some(value))
     }
 
-    /// Returns the integer value of an integer key.
-    pub(super) fn number_at(&self, key: i64) -> Option<i128> {
-        self.at(key)?.as_integer().map(i128::from)
+    /// Returns the value of an integer key if it is an integer.
+    pub(super) fn get_integer(&self, key: i64) -> Option<i128> {
+        self.get(key)?.as_integer().map(i128::from)
     }
 
-    /// Returns the bytes of an integer key.
-    pub(super) fn bytes_at(&self, key: i64) -> Option<&[u8]> {
-        self.at(key)?.as_bytes().map(Vec::as_slice)
+    /// Returns the value of an integer key if it is a byte string.
+    pub(super) fn get_bytes(&self, key: i64) -> Option<&[u8]> {
+        self.get(key)?.as_bytes().map(Vec::as_slice)
     }
 }
 
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn map_parser_returns_the_rest() {
         let (mut map, rest) = Map::read(&[0xa2, 0x01, 0x20, 0x61, b'a', 0x41, 7, 0xff]).unwrap();
-        assert_eq!((map.number_at(1), map.number_at(2), rest), (Some(-1), None, &[0xff][..]));
+        assert_eq!((map.get_integer(1), map.get_integer(2), rest), (Some(-1), None, &[0xff][..]));
         assert_eq!(map.take("a"), Some(Value::Bytes(vec![7])));
         assert!(map.take("a").is_none() && !map.is_empty());
     }

@@ -1,3 +1,5 @@
+//! Parses and checks client data (Web Authentication, section 5.8.1).
+
 use data_encoding::BASE64URL_NOPAD;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -6,27 +8,27 @@ use sha2::{Digest, Sha256};
 use super::refusal::PasskeyRefusal;
 use super::relying_party::RelyingParty;
 
-/// The client data: JSON written by the browser; the signature covers its hash.
+/// The client data: JSON that the browser writes, and whose hash the authenticator signs.
 #[derive(Clone, Debug)]
 pub(super) struct ClientData {
     bytes: Vec<u8>,
-    read: Collected,
+    read: CollectedClientData,
 }
 
-/// The parsed members. Unknown members are ignored, duplicate members rejected.
+/// The parsed members. Unknown members are ignored, and duplicate members are rejected.
 #[derive(Clone, Debug, Deserialize)]
-struct Collected {
+struct CollectedClientData {
     #[serde(rename = "type")]
     kind: String,
     challenge: String,
     origin: String,
     #[serde(rename = "crossOrigin", default)]
     cross_origin: bool,
-    #[serde(rename = "topOrigin", default, deserialize_with = "is_there")]
+    #[serde(rename = "topOrigin", default, deserialize_with = "is_present")]
     has_top_origin: bool,
 }
 
-/// The requested operation.
+/// The operation that a page requested from the authenticator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ceremony {
     Create,
@@ -36,7 +38,8 @@ pub(super) enum Ceremony {
 impl ClientData {
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, PasskeyRefusal> {
         let text = std::str::from_utf8(&bytes).map_err(|_| PasskeyRefusal::Malformed("client data is UTF-8"))?;
-        // Web Authentication decodes client data like browsers, which skip a byte order mark.
+        // Web Authentication decodes client data like browsers decode text, which skips a byte
+        // order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let read = serde_json::from_str(text).map_err(|_| {
             PasskeyRefusal::Malformed("client data is JSON with one type, challenge and origin, crossOrigin a boolean")
@@ -44,14 +47,14 @@ impl ClientData {
         Ok(Self { bytes, read })
     }
 
-    /// Checks that a page of this relying party requested it, for this ceremony and this challenge.
+    /// Checks that a page of this relying party requested this ceremony with this challenge.
     pub(super) fn check(
         &self,
         ceremony: Ceremony,
         rp: &RelyingParty,
         challenge: &[u8; 32],
     ) -> Result<(), PasskeyRefusal> {
-        let Collected { kind, challenge: answered, origin, cross_origin, has_top_origin } = &self.read;
+        let CollectedClientData { kind, challenge: answered, origin, cross_origin, has_top_origin } = &self.read;
         if kind != ceremony.as_str() {
             return Err(PasskeyRefusal::Type);
         }
@@ -71,7 +74,8 @@ impl ClientData {
         &self.bytes
     }
 
-    /// Returns the bytes that the authenticator signs: its own data and the hash of the client data.
+    /// Returns the bytes that the authenticator signs: the authenticator data and the hash of the
+    /// client data.
     pub(super) fn signed_with(&self, authenticator_data: &[u8]) -> Vec<u8> {
         [authenticator_data, &Sha256::digest(&self.bytes)].concat()
     }
@@ -86,7 +90,7 @@ impl Ceremony {
     }
 }
 
-/// Accepts every value, including `null`.
-fn is_there<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+/// Deserializes any value, including `null`, to `true`.
+fn is_present<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(value).map(|_| true)
 }

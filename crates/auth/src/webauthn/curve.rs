@@ -1,16 +1,17 @@
-//! Returns true if two numbers are a point on P-256. The verifier rejects other points too, but only at the first
-//! signature, and the key is stored before that. No input is secret, so constant time is not needed.
+//! Checks that a point is on the curve P-256. Signature verification would also reject other
+//! points, but only at the first login, after the key was stored. No input is secret, so the
+//! functions need not run in constant time.
 
-/// A number of 256 bits, least significant word first.
+/// An integer of 256 bits, least significant word first.
 type FieldElement = [u32; 8];
 
-/// The prime of the field: 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1 (FIPS 186-4, D.1.2.3).
+/// The prime of the field: 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1 (FIPS 186-4, section D.1.2.3).
 const PRIME: FieldElement = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 1, 0xffff_ffff];
 /// The constant `b` of the curve.
 const B: FieldElement =
     [0x27d2_604b, 0x3bce_3c3e, 0xcc53_b0f6, 0x651d_06b0, 0x7698_86bc, 0xb3eb_bd55, 0xaa3a_93e7, 0x5ac6_35d8];
 
-/// Returns true if `y² = x³ − 3x + b` and both numbers, big-endian, are below the prime.
+/// Returns `true` if `y² = x³ − 3x + b`, and if both big-endian numbers are below the prime.
 pub(super) fn is_on_p256(x: &[u8; 32], y: &[u8; 32]) -> bool {
     let x = number(x);
     let y = number(y);
@@ -23,7 +24,7 @@ pub(super) fn is_on_p256(x: &[u8; 32], y: &[u8; 32]) -> bool {
 }
 
 fn number(bytes: &[u8; 32]) -> FieldElement {
-    std::array::from_fn(|at| u32::from_be_bytes(std::array::from_fn(|byte| bytes[28 - 4 * at + byte])))
+    std::array::from_fn(|index| u32::from_be_bytes(std::array::from_fn(|byte| bytes[28 - 4 * index + byte])))
 }
 
 fn is_below_prime(number: &FieldElement) -> bool {
@@ -31,11 +32,11 @@ fn is_below_prime(number: &FieldElement) -> bool {
 }
 
 fn sum(a: &FieldElement, b: &FieldElement) -> FieldElement {
-    reduced(std::array::from_fn(|at| i64::from(a[at]) + i64::from(b[at])))
+    reduced(std::array::from_fn(|index| i64::from(a[index]) + i64::from(b[index])))
 }
 
 fn difference(a: &FieldElement, b: &FieldElement) -> FieldElement {
-    reduced(std::array::from_fn(|at| i64::from(a[at]) - i64::from(b[at])))
+    reduced(std::array::from_fn(|index| i64::from(a[index]) - i64::from(b[index])))
 }
 
 fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
@@ -49,8 +50,9 @@ fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
         }
         words[i + 8] = low(carry);
     }
-    let c = |at: usize| i64::from(words[at]);
-    // FIPS 186-4, D.2.3: the words above 2²⁵⁶ are added to and subtracted from the lower words.
+    let c = |index: usize| i64::from(words[index]);
+    // FIPS 186-4, section D.2.3: the words above 2²⁵⁶ are added to and subtracted from the lower
+    // words.
     reduced([
         c(0) + c(8) + c(9) - c(11) - c(12) - c(13) - c(14),
         c(1) + c(9) + c(10) - c(12) - c(13) - c(14) - c(15),
@@ -63,22 +65,22 @@ fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
     ])
 }
 
-/// Reduces words that may be too large or negative modulo the prime.
+/// Reduces words that may be negative or too large modulo the prime.
 fn reduced(mut words: [i64; 8]) -> FieldElement {
     loop {
         let mut carry = 0_i64;
-        let digits: FieldElement = std::array::from_fn(|at| {
-            let total = words[at] + carry;
+        let digits: FieldElement = std::array::from_fn(|index| {
+            let total = words[index] + carry;
             carry = total >> 32;
             low(total.cast_unsigned())
         });
         if carry == 0 && is_below_prime(&digits) {
             return digits;
         }
-        // Without a carry, the prime is subtracted once, because the digits are not below it.
+        // Without a carry, subtract the prime once if the digits are not below it.
         let times = if carry == 0 { 1 } else { carry };
-        words = std::array::from_fn(|at| i64::from(digits[at]) - times * i64::from(PRIME[at]));
-        // The carry belongs above the highest digit.
+        words = std::array::from_fn(|index| i64::from(digits[index]) - times * i64::from(PRIME[index]));
+        // The carry belongs above the most significant digit.
         words[7] += carry << 32;
     }
 }
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn field_boundaries_are_checked() {
         let zero = [0; 32];
-        // The two roots of b.
+        // The two square roots of `b`.
         let root = bytes("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4");
         assert!(is_on_p256(&zero, &root));
         assert!(!is_on_p256(&zero, &zero));

@@ -1,48 +1,51 @@
+//! Credential IDs and user handles of passkeys.
+
 use std::fmt;
 use std::str::FromStr;
 
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
-/// The credential id of a passkey: 1 to 1023 bytes, written in base64url without padding.
+/// The credential ID of a passkey: 1 to 1023 bytes, written in base64url without padding.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PasskeyId(Vec<u8>);
 
-/// The user handle for authenticators (`user.id`): 32 random bytes in 43 characters of base64url without padding.
+/// The user handle of a passkey (`user.id`): 32 random bytes, written as 43 characters of base64url
+/// without padding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PasskeyHandle([u8; PasskeyHandle::LENGTH]);
 
-/// Error of parsing a credential id.
+/// Error that a text is not a [`PasskeyId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the id of a passkey is 1 to 1023 bytes in base64url without padding")]
 pub struct InvalidPasskeyId;
 
-/// Error of parsing a user handle.
+/// Error that a text is not a [`PasskeyHandle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the user handle of a passkey is 32 bytes as 43 characters of base64url without padding")]
 pub struct InvalidPasskeyHandle;
 
 impl PasskeyId {
-    /// Maximum length in bytes (Web Authentication, 4).
+    /// Maximum length in bytes (Web Authentication, section 4).
     pub const MAX_LENGTH: usize = 1023;
 
-    /// Creates an id from its bytes.
+    /// Creates a credential ID from its bytes.
     ///
     /// # Errors
-    /// [`InvalidPasskeyId`] for no bytes and for more than [`PasskeyId::MAX_LENGTH`].
+    /// Returns [`InvalidPasskeyId`] if there are no bytes or more than [`PasskeyId::MAX_LENGTH`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPasskeyId> {
         let fits = (1..=Self::MAX_LENGTH).contains(&bytes.len());
         fits.then(|| Self(bytes.to_owned())).ok_or(InvalidPasskeyId)
     }
 
-    /// Parses the canonical form.
+    /// Parses a credential ID in its canonical form.
     ///
     /// # Errors
-    /// [`InvalidPasskeyId`] for any other text.
+    /// Returns [`InvalidPasskeyId`] for any other text.
     pub fn parse(text: &str) -> Result<Self, InvalidPasskeyId> {
-        // 1023 bytes are 1364 characters.
+        // 1023 bytes are encoded as 1364 characters.
         if text.len() > 1364 {
             return Err(InvalidPasskeyId);
         }
@@ -57,19 +60,19 @@ impl PasskeyId {
 }
 
 impl PasskeyHandle {
-    /// Length in bytes.
+    /// Length of a user handle in bytes.
     pub const LENGTH: usize = 32;
 
-    /// Creates a handle from random bytes.
+    /// Creates a user handle from random bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
         Self(bytes)
     }
 
-    /// Parses the canonical form.
+    /// Parses a user handle in its canonical form.
     ///
     /// # Errors
-    /// [`InvalidPasskeyHandle`] for any other text.
+    /// Returns [`InvalidPasskeyHandle`] for any other text.
     pub fn parse(text: &str) -> Result<Self, InvalidPasskeyHandle> {
         if text.len() != 43 {
             return Err(InvalidPasskeyHandle);

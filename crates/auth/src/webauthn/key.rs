@@ -1,3 +1,5 @@
+//! Public keys of passkeys, and the verification of their signatures.
+
 use std::fmt;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
@@ -8,7 +10,7 @@ use super::spki::Spki;
 
 /// The public key of a passkey: a point on P-256, or an RSA key of 2048 to 4096 bits.
 ///
-/// It is stored as `SubjectPublicKeyInfo` in lower-case hex, a format with wide library support.
+/// It is stored as `SubjectPublicKeyInfo` in lower-case hex, a format that many libraries support.
 ///
 /// ```
 /// use signpost_auth::{PasskeyAlgorithm, PasskeyKey};
@@ -25,13 +27,13 @@ pub struct PasskeyKey(KeyParts);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum KeyParts {
-    /// `04`, x, y.
+    /// The uncompressed point: the byte `04`, then x and y.
     Es256([u8; 65]),
-    /// Both big-endian, without leading zeros.
+    /// The modulus and the exponent, big-endian without leading zeros.
     Rs256 { n: Vec<u8>, e: Vec<u8> },
 }
 
-/// The signature algorithms offered to authenticators, in order of preference.
+/// The signature algorithms that are offered to authenticators, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PasskeyAlgorithm {
     /// ECDSA on P-256 with SHA-256.
@@ -40,28 +42,28 @@ pub enum PasskeyAlgorithm {
     Rs256,
 }
 
-/// Error of parsing the public key of a passkey.
+/// Reason a text is not the public key of a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedPasskeyKey {
-    /// Not a `SubjectPublicKeyInfo` in DER with a supported algorithm.
+    /// The bytes are not a `SubjectPublicKeyInfo` in DER with a supported algorithm.
     #[error("a passkey's public key is a SubjectPublicKeyInfo of P-256 or RSA in hex, DER")]
     NotSpki,
-    /// Not a point on P-256, or a compressed point.
+    /// The point is not on P-256, or is compressed.
     #[error("the public key is not an uncompressed point on P-256")]
     NotOnCurve,
     /// The modulus is too small, too large, even or padded.
     #[error("an RSA key has 2048 to 4096 bits and an odd modulus")]
     Modulus,
-    /// The exponent is not supported by verifiers.
+    /// The exponent is not supported by common verifiers.
     #[error("the exponent of an RSA key is odd, at least 3 and below 2^33")]
     Exponent,
 }
 
 impl PasskeyAlgorithm {
-    /// Both.
+    /// Both algorithms.
     pub const ALL: [Self; 2] = [Self::Es256, Self::Rs256];
 
-    /// Returns the number in the COSE registry, used in `pubKeyCredParams`.
+    /// Returns the number of the algorithm in the COSE registry, as used in `pubKeyCredParams`.
     #[must_use]
     pub fn cose(self) -> i64 {
         match self {
@@ -75,9 +77,9 @@ impl PasskeyKey {
     /// Parses a `SubjectPublicKeyInfo` in hex of any case.
     ///
     /// # Errors
-    /// [`MalformedPasskeyKey`] with the violated rule.
+    /// Returns the reason if the text is not a public key.
     pub fn parse_hex(hex: &str) -> Result<Self, MalformedPasskeyKey> {
-        // The largest key has 550 bytes.
+        // The largest supported key has 550 bytes.
         if hex.len() > 1_200 {
             return Err(MalformedPasskeyKey::NotSpki);
         }
@@ -88,7 +90,7 @@ impl PasskeyKey {
         }
     }
 
-    /// Creates a key from an uncompressed point (SEC 1, 2.3.4).
+    /// Creates a key from an uncompressed point (SEC 1, section 2.3.4).
     pub(super) fn from_point(point: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let point: [u8; 65] = point.try_into().map_err(|_| MalformedPasskeyKey::NotOnCurve)?;
         let x = std::array::from_fn(|at| point[1 + at]);
@@ -99,7 +101,7 @@ impl PasskeyKey {
         Ok(Self(KeyParts::Es256(point)))
     }
 
-    /// Creates a key from modulus and exponent, big-endian, without leading zeros.
+    /// Creates a key from a modulus and an exponent, big-endian without leading zeros.
     pub(super) fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let bits = n.first().map_or(0, |first| 8 * n.len() - first.leading_zeros() as usize);
         if n.first() == Some(&0) || !(2048..=4096).contains(&bits) || n.last().is_none_or(|last| last % 2 == 0) {
@@ -131,10 +133,10 @@ impl PasskeyKey {
         }
     }
 
-    /// Verifies a signature over the SHA-256 of `message`. A signature by a point is DER, by an RSA key as long as the
-    /// modulus.
+    /// Verifies a signature over the SHA-256 hash of `message`. An ECDSA signature is DER; an RSA
+    /// signature is as long as the modulus.
     #[must_use]
-    pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {
             KeyParts::Es256(point) => {
                 let key = UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_ASN1, point);

@@ -1,3 +1,5 @@
+//! Tests of the public keys of passkeys.
+
 use data_encoding::HEXLOWER;
 use proptest::prelude::*;
 
@@ -77,11 +79,11 @@ fn rsa_limits_match_the_verifier() {
 
 proptest! {
     #[test]
-    fn changed_spelling_never_parses(at: prop::sample::Index, with: u8, large: bool) {
+    fn changed_spelling_never_parses(index: prop::sample::Index, with: u8, large: bool) {
         let key = if large { rsa(2048, &[1, 0, 1]).unwrap() } else { PasskeyKey::parse_hex(POINT).unwrap() };
         let mut der = HEXLOWER.decode(key.canonical().as_bytes()).unwrap();
-        let at = at.index(der.len());
-        der[at] = with;
+        let index = index.index(der.len());
+        der[index] = with;
         if let Ok(read) = PasskeyKey::parse_hex(&HEXLOWER.encode(&der)) {
             prop_assert_eq!(read.canonical(), HEXLOWER.encode(&der));
         }

@@ -1,6 +1,7 @@
-//! Registration of passkeys and logins by passkey (Web Authentication, Level 3).
+//! Registration and login with passkeys (Web Authentication, Level 3).
 //!
-//! The caller passes the expected challenge of 32 bytes. There is no state: the session prevents a replay.
+//! The caller passes the expected challenge of 32 bytes. The module has no state; login sessions
+//! prevent replays.
 
 mod answer;
 mod authenticator_data;

@@ -1,3 +1,5 @@
+//! The relying party that passkeys belong to.
+
 use url::{Host, Url};
 
 use crate::lnurl::is_loopback_url;
@@ -18,8 +20,9 @@ pub struct RelyingParty {
 }
 
 impl RelyingParty {
-    /// Creates the relying party of a URL. Returns `None` if browsers offer no passkeys there: an IP address is not a
-    /// valid `rp.id`, and without TLS only `localhost` and its subdomains are trusted.
+    /// Creates the relying party for an origin. Returns `None` if browsers do not support passkeys
+    /// there: an IP address is not a valid `rp.id`, and without TLS only `localhost` and its
+    /// subdomains are trusted.
     #[must_use]
     pub fn of(origin: &str) -> Option<Self> {
         let url = Url::parse(origin).ok()?;
@@ -28,13 +31,13 @@ impl RelyingParty {
         is_trusted.then(|| Self { id: id.to_owned(), origin: url.origin().ascii_serialization() })
     }
 
-    /// Returns `rp.id`: the host in ASCII, without a port.
+    /// Returns `rp.id`: the host name in ASCII, without a port.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the origin as browsers write it into client data.
+    /// Returns the origin as browsers write it to client data.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin

@@ -1,11 +1,11 @@
-//! Public keys as `SubjectPublicKeyInfo` in DER (RFC 5280, 4.1.2.7), for two kinds of keys.
+//! Parses and writes public keys as `SubjectPublicKeyInfo` in DER (RFC 5280, section 4.1.2.7).
 
-/// `AlgorithmIdentifier` of a point on P-256 (RFC 5480).
+/// The `AlgorithmIdentifier` of a key on P-256 (RFC 5480).
 const P256: &[u8] = &[
     0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03,
     0x01, 0x07,
 ];
-/// `AlgorithmIdentifier` of an RSA key (RFC 3279).
+/// The `AlgorithmIdentifier` of an RSA key (RFC 3279).
 const RSA: &[u8] = &[0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
 const INTEGER: u8 = 0x02;
@@ -14,9 +14,9 @@ const SEQUENCE: u8 = 0x30;
 
 /// The key in a `SubjectPublicKeyInfo`.
 pub(super) enum Spki<'a> {
-    /// The uncompressed point: `04`, x, y.
+    /// An uncompressed point on P-256: the byte `04`, then x and y.
     P256(&'a [u8]),
-    /// Modulus and exponent, big-endian, without leading zeros.
+    /// The modulus and the exponent of an RSA key, big-endian without leading zeros.
     Rsa { n: &'a [u8], e: &'a [u8] },
 }
 
@@ -41,7 +41,7 @@ impl<'a> Spki<'a> {
     }
 }
 
-/// Returns the bytes of a bit string without unused bits and without following elements.
+/// Returns the content of a bit string that has no unused bits and no trailing data.
 fn bits(der: &[u8]) -> Option<&[u8]> {
     match element(BIT_STRING, der)? {
         ([0, whole @ ..], []) => Some(whole),
@@ -49,7 +49,7 @@ fn bits(der: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns the bytes of a positive number without the leading zero of its sign.
+/// Returns the bytes of a positive integer without the leading zero byte of its sign.
 fn magnitude(integer: &[u8]) -> Option<&[u8]> {
     match integer {
         [0, rest @ ..] if rest.first().is_some_and(|&first| first >= 0x80) => Some(rest),
@@ -63,8 +63,8 @@ fn integer(magnitude: &[u8]) -> Vec<u8> {
     encoded(INTEGER, &[sign, magnitude].concat())
 }
 
-/// Reads an element with this tag; returns its content and the remaining bytes. Lengths must be minimal and have at
-/// most two bytes.
+/// Parses an element with this tag. Returns its content and the remaining bytes. The length must be
+/// minimal and have at most two bytes.
 fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match *der.strip_prefix(&[tag])? {
         [length @ 0..=0x7f, ref rest @ ..] | [0x81, length @ 0x80..=0xff, ref rest @ ..] => (usize::from(length), rest),

@@ -1,4 +1,5 @@
-//! The keys of the browser wallet (docs/browser-wallet.md, Keys), from the words to the signature.
+//! Tests the key derivation of the browser wallet (docs/browser-wallet.md, Keys), from the words to
+//! the signature.
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
@@ -27,13 +28,14 @@ struct Site {
     signature: String,
 }
 
-/// Computes HMAC-SHA256.
+/// Computes HMAC-SHA-256.
 fn hash(key: &[u8], data: &[u8]) -> [u8; 32] {
     let mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
     mac.chain_update(data).finalize().into_bytes().into()
 }
 
-/// Derives the seed by PBKDF2 (RFC 8018) with HMAC-SHA512, with the salt and rounds of BIP-39; a block has 64 bytes.
+/// Derives the seed with PBKDF2 (RFC 8018) and HMAC-SHA-512, with the salt and the iterations of
+/// BIP-39. It is 64 bytes long.
 fn seed(words: &str) -> [u8; 64] {
     let mac = Hmac::<Sha512>::new_from_slice(words.as_bytes()).expect("HMAC takes keys of any length");
     let round = |data: &[u8]| -> [u8; 64] { mac.clone().chain_update(data).finalize().into_bytes().into() };

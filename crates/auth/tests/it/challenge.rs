@@ -1,19 +1,21 @@
+//! Tests challenges and QR data with `vectors/challenge.json`.
+
 use serde::Deserialize;
 use signpost_auth::{Challenge, DomainName, HostBoundChallenge, Mode, QrData, Signing};
 
 #[derive(Deserialize)]
 struct Vectors {
-    challenges: Vec<Printed>,
-    refused: Vec<Refused>,
-    through: Vec<Third>,
-    through_refused: Vec<Refused>,
-    qr_data: Vec<Code>,
-    qr_data_read_alike: Alike,
-    qr_data_refused: Vec<Named>,
+    challenges: Vec<ChallengeCase>,
+    refused: Vec<NamedText>,
+    through: Vec<HostBoundCase>,
+    through_refused: Vec<NamedText>,
+    qr_data: Vec<QrDataCase>,
+    qr_data_read_alike: EquivalentTexts,
+    qr_data_refused: Vec<NamedQrData>,
 }
 
 #[derive(Deserialize)]
-struct Printed {
+struct ChallengeCase {
     mode: Mode,
     domain: DomainName,
     issued_at: i64,
@@ -23,13 +25,13 @@ struct Printed {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct NamedText {
     name: String,
     text: String,
 }
 
 #[derive(Deserialize)]
-struct Third {
+struct HostBoundCase {
     name: String,
     challenge: String,
     webhook: String,
@@ -39,7 +41,7 @@ struct Third {
 }
 
 #[derive(Deserialize)]
-struct Code {
+struct QrDataCase {
     webhook: String,
     challenge: String,
     expires_at: i64,
@@ -49,13 +51,13 @@ struct Code {
 }
 
 #[derive(Deserialize)]
-struct Alike {
+struct EquivalentTexts {
     same_as: String,
-    texts: Vec<Named>,
+    texts: Vec<NamedQrData>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedQrData {
     name: String,
     qr_data: String,
 }
@@ -63,13 +65,13 @@ struct Named {
 #[test]
 fn challenge_has_two_renderings() {
     let vectors: Vectors = crate::read("challenge");
-    for Printed { mode, domain, issued_at, nonce, svc, sentence } in vectors.challenges {
+    for ChallengeCase { mode, domain, issued_at, nonce, svc, sentence } in vectors.challenges {
         let challenge = Challenge { mode, domain, issued_at, nonce: nonce.parse().unwrap() };
         assert_eq!((challenge.to_string(), challenge.sentence()), (svc.clone(), sentence.clone()));
         assert_eq!(Challenge::parse(&svc).as_ref(), Ok(&challenge));
         assert_eq!(Challenge::parse(&sentence), Ok(challenge));
     }
-    for Refused { name, text } in vectors.refused {
+    for NamedText { name, text } in vectors.refused {
         assert!(Challenge::parse(&text).is_err(), "{name}");
     }
 }
@@ -77,7 +79,7 @@ fn challenge_has_two_renderings() {
 #[test]
 fn host_bound_text_has_the_url_standard_host() {
     let vectors: Vectors = crate::read("challenge");
-    for Third { name, challenge, webhook, number, authority, text } in vectors.through {
+    for HostBoundCase { name, challenge, webhook, number, authority, text } in vectors.through {
         let (challenge, webhook) = (Challenge::parse(&challenge).unwrap(), webhook.parse().unwrap());
         assert_eq!(signpost_auth::authority(&webhook), authority, "{name}");
         let through = HostBoundChallenge::new(challenge.clone(), &webhook, number.as_deref());
@@ -90,7 +92,7 @@ fn host_bound_text_has_the_url_standard_host() {
         );
         assert!(Challenge::parse(&text).is_err(), "{name}");
     }
-    for Refused { name, text } in vectors.through_refused {
+    for NamedText { name, text } in vectors.through_refused {
         assert!(HostBoundChallenge::parse(&text).is_err(), "{name}");
     }
 }
@@ -98,21 +100,21 @@ fn host_bound_text_has_the_url_standard_host() {
 #[test]
 fn code_parsing_is_strict() {
     let vectors: Vectors = crate::read("challenge");
-    for Code { webhook, challenge, expires_at, version, number, qr_data } in vectors.qr_data {
+    for QrDataCase { webhook, challenge, expires_at, version, number, qr_data } in vectors.qr_data {
         let signing = match version {
             Some(2) => Signing::HostBound { number: number == Some(true) },
             _ => Signing::Sentence,
         };
         let (webhook, challenge) = (webhook.parse().unwrap(), Challenge::parse(&challenge).unwrap());
-        let code = QrData::signed_as(signing, webhook, challenge, expires_at).unwrap();
+        let code = QrData::with_signing(signing, webhook, challenge, expires_at).unwrap();
         assert_eq!(code.to_string(), qr_data);
         assert_eq!(QrData::parse(&qr_data), Ok(code));
     }
     let same = QrData::parse(&vectors.qr_data_read_alike.same_as);
-    for Named { name, qr_data } in vectors.qr_data_read_alike.texts {
+    for NamedQrData { name, qr_data } in vectors.qr_data_read_alike.texts {
         assert_eq!(QrData::parse(&qr_data), same, "{name}");
     }
-    for Named { name, qr_data } in vectors.qr_data_refused {
+    for NamedQrData { name, qr_data } in vectors.qr_data_refused {
         assert!(QrData::parse(&qr_data).is_err(), "{name}");
     }
 }

@@ -1,6 +1,7 @@
-//! Fuzz tests of the parsers of challenges, signatures, codes, links of Lightning wallets, answers and events, with
-//! mutations of `vectors/`: each input must be parsed correctly or rejected. `make test` has a few thousand constant
-//! inputs, `make fuzz` runs random inputs for a minute.
+//! Fuzz tests of the parsers of challenges, signatures, QR data, Lightning login URLs, answers and
+//! events, with mutations of the texts in `vectors/`. Each input must be parsed correctly or
+//! rejected. `make test` runs a few thousand fixed inputs, and `make fuzz` runs random inputs for a
+//! minute.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use signpost_auth::{
 };
 
 use crate::mutations::{Random, mutated, seed};
-use crate::receiver::Held;
+use crate::receiver::AppState;
 
 const TOKENS: &[&str] = &[
     "svc:",
@@ -60,14 +61,14 @@ const TOKENS: &[&str] = &[
     "]",
     ",",
 ];
-/// Number of inputs of each kind in `make test`.
+/// Number of mutations of each kind in `make test`.
 const MUTATIONS: u32 = 4_000;
 
-/// All texts in the vectors, at any depth.
+/// All texts in the test vectors, at any depth.
 static CORPUS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut texts = Vec::new();
     for name in ["challenge", "lnurl", "receiver", "signature", "webhook"] {
-        gather(&crate::read::<Value>(name), &mut texts);
+        collect_texts(&crate::read::<Value>(name), &mut texts);
     }
     texts.sort();
     texts.dedup();
@@ -75,15 +76,15 @@ static CORPUS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     texts
 });
 
-fn gather(value: &Value, texts: &mut Vec<Vec<u8>>) {
+fn collect_texts(value: &Value, texts: &mut Vec<Vec<u8>>) {
     match value {
         Value::String(text) => texts.push(text.clone().into_bytes()),
-        Value::Array(all) => all.iter().for_each(|one| gather(one, texts)),
+        Value::Array(all) => all.iter().for_each(|one| collect_texts(one, texts)),
         Value::Object(members) => {
             if members.contains_key("public_key") {
                 texts.push(value.to_string().into_bytes());
             }
-            members.values().for_each(|one| gather(one, texts));
+            members.values().for_each(|one| collect_texts(one, texts));
         }
         _ => {}
     }
@@ -101,7 +102,7 @@ fn check(bytes: &[u8]) {
         let again = QrData::parse(&qr.to_string()).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(again.to_string(), qr.to_string(), "{text}");
     }
-    lightning(&text);
+    check_lightning(&text);
     let der = data_encoding::HEXLOWER_PERMISSIVE.decode(bytes);
     let oracle = der.is_ok_and(|der| k256::ecdsa::Signature::from_der(&der).is_ok());
     assert_eq!(Signature::parse(&text).is_ok(), oracle, "{text}");
@@ -110,11 +111,11 @@ fn check(bytes: &[u8]) {
         assert!(again == answer, "{text}");
         drop(answer.verify());
     }
-    posted(bytes);
+    check_event(bytes);
 }
 
-/// Parses a text as the link of a Lightning wallet, and as its request.
-fn lightning(text: &str) {
+/// Parses a text as a Lightning login URL, and as the query of a Lightning wallet.
+fn check_lightning(text: &str) {
     if let Ok(url) = Lnurl::decode(text) {
         assert_eq!(Lnurl::new(&url).unwrap().to_string(), text.to_lowercase(), "{text}");
     }
@@ -127,11 +128,12 @@ fn lightning(text: &str) {
     }
 }
 
-/// Parses a body as an event. Without a signature it is always rejected; with a signature it may still be invalid.
-fn posted(body: &[u8]) {
+/// Parses a body as an event. It is always rejected without a signature, and may be invalid even
+/// with a signature.
+fn check_event(body: &[u8]) {
     static SECRET: LazyLock<WebhookSecret> = LazyLock::new(|| WebhookSecret::from_bytes(&[5; 32]));
     let rules = EventRules { secrets: vec![SECRET.clone()], allowed_sources: Vec::new() };
-    let (site, unsigned) = (Held::default(), EventHeaders::default());
+    let (site, unsigned) = (AppState::default(), EventHeaders::default());
     let reply = handle_event(&site, None, &unsigned, body, &rules, 0).now_or_never().expect("no await");
     assert_eq!(reply.status, 401);
     drop(classify(&unsigned, body, &rules, 0));
@@ -156,7 +158,7 @@ fn mutated_corpus_is_parsed_or_rejected() {
 
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_mutations_is_read_or_refused() {
+fn a_minute_of_mutations_is_parsed_or_rejected() {
     let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
     while begun.elapsed() < Duration::from_mins(1) {
         check(&mutated(&mut random, &CORPUS, TOKENS));

@@ -1,3 +1,5 @@
+//! Tests logins by Lightning wallet with `vectors/lnurl.json`.
+
 use serde::Deserialize;
 use signpost_auth::{
     AuthCallback, AuthUrl, Challenge, InvalidAuthUrl, InvalidLnurl, K1, Lnurl, PublicKey, Signature, Wallet, verify,
@@ -8,12 +10,12 @@ use crate::signature::wallet;
 #[derive(Deserialize)]
 struct Vectors {
     signed: Vec<Signed>,
-    spelled: Vec<Spelled>,
-    read: Vec<Read>,
-    refused: Vec<Refused>,
-    linking: Vec<Linking>,
+    spelled: Vec<EncodedUrl>,
+    read: Vec<ParsedUrl>,
+    refused: Vec<RejectedUrl>,
+    linking: Vec<LinkingKey>,
     callbacks: Vec<Callback>,
-    refused_callbacks: Vec<RefusedCallback>,
+    refused_callbacks: Vec<RejectedCallback>,
 }
 
 #[derive(Deserialize)]
@@ -26,13 +28,13 @@ struct Signed {
 }
 
 #[derive(Deserialize)]
-struct Spelled {
+struct EncodedUrl {
     url: String,
     lnurl: String,
 }
 
 #[derive(Deserialize)]
-struct Read {
+struct ParsedUrl {
     name: String,
     text: String,
     url: String,
@@ -42,14 +44,14 @@ struct Read {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct RejectedUrl {
     name: String,
     text: String,
     reason: String,
 }
 
 #[derive(Deserialize)]
-struct Linking {
+struct LinkingKey {
     secret_key: String,
     host: String,
     public_key: String,
@@ -64,7 +66,7 @@ struct Callback {
 }
 
 #[derive(Deserialize)]
-struct RefusedCallback {
+struct RejectedCallback {
     name: String,
     query: String,
     reason: String,
@@ -89,7 +91,7 @@ fn lightning_wallet_signs_the_challenge() {
 
 #[test]
 fn lnurl_matches_other_encoders() {
-    for Spelled { url, lnurl } in vectors().spelled {
+    for EncodedUrl { url, lnurl } in vectors().spelled {
         let spelled = Lnurl::new(&url).unwrap();
         assert_eq!((spelled.to_string(), spelled.qr_text()), (lnurl.to_lowercase(), lnurl.to_uppercase()));
         assert_eq!(Lnurl::decode(&lnurl), Ok(url));
@@ -101,7 +103,7 @@ fn lnurl_matches_other_encoders() {
 
 #[test]
 fn every_wallet_spelling_parses() {
-    for Read { name, text, url, host, k1, action } in vectors().read {
+    for ParsedUrl { name, text, url, host, k1, action } in vectors().read {
         let read = AuthUrl::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((read.url().as_str(), read.host()), (&*url, host), "{name}");
         assert_eq!((read.k1().to_string(), read.action().as_str()), (k1, &*action), "{name}");
@@ -115,7 +117,7 @@ fn every_wallet_spelling_parses() {
 
 #[test]
 fn invalid_login_url_has_a_reason() {
-    for Refused { name, text, reason } in vectors().refused {
+    for RejectedUrl { name, text, reason } in vectors().refused {
         let error = AuthUrl::parse(&text).map(|read| panic!("{name}: {read:?}")).unwrap_err();
         let rule = match error {
             InvalidAuthUrl::Bech32(InvalidLnurl::Length(_)) => "Length".to_owned(),
@@ -129,7 +131,7 @@ fn invalid_login_url_has_a_reason() {
 
 #[test]
 fn linking_key_matches_other_wallets() {
-    for Linking { secret_key, host, public_key } in vectors().linking {
+    for LinkingKey { secret_key, host, public_key } in vectors().linking {
         let key = wallet(&secret_key).linking_key(&host).unwrap();
         assert_eq!(key.public_key().canonical(), public_key, "{host}");
     }
@@ -140,11 +142,11 @@ fn request_answers_only_its_challenge() {
     for Callback { name, challenge, query, signs } in vectors().callbacks {
         let callback = AuthCallback::parse(&query).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(callback.signs(&Challenge::parse(&challenge).unwrap()), signs, "{name}");
-        // The values are stored as sent.
+        // The values are stored as received.
         let sent = [callback.signature_hex(), callback.key().as_given()];
         assert!(sent.iter().all(|sent| query.contains(&sent[1..])), "{name}");
     }
-    for RefusedCallback { name, query, reason } in vectors().refused_callbacks {
+    for RejectedCallback { name, query, reason } in vectors().refused_callbacks {
         let error = AuthCallback::parse(&query).unwrap_err();
         assert_eq!(format!("{error:?}"), reason, "{name}");
     }

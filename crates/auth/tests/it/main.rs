@@ -1,4 +1,5 @@
-//! The cases in `vectors/`, shared with the SDKs in other languages, and the router of the receiver.
+//! Integration tests of the crate with the test vectors in `vectors/`, which the SDKs in other
+//! languages share.
 
 mod browser_wallet;
 mod challenge;

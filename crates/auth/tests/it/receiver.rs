@@ -1,3 +1,5 @@
+//! Tests the endpoints of a receiver with `vectors/receiver.json`.
+
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -20,15 +22,15 @@ struct Vectors {
 struct Case {
     name: String,
     handler: String,
-    held: Held,
+    held: AppState,
     request: Request,
     expect: Expected,
 }
 
-/// The state of the application: `held` of the vectors is a host.
+/// The state of the application in a test case, which implements the host.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Held {
+pub(crate) struct AppState {
     sessions: Vec<Session>,
     users: Vec<String>,
     codes: Vec<Code>,
@@ -76,7 +78,7 @@ struct Expected {
     retry_after: Option<u64>,
 }
 
-impl Held {
+impl AppState {
     fn or_fail<T>(&self, value: T) -> Result<T, HandlerRefusal> {
         match self.busy {
             Some(retry_after) => Err(HandlerRefusal::RateLimited { retry_after, headers: Vec::new() }),
@@ -86,7 +88,7 @@ impl Held {
     }
 }
 
-impl Host for Held {
+impl Host for AppState {
     type Session = ();
     type User = ();
 
@@ -108,7 +110,7 @@ impl Host for Held {
     }
 }
 
-impl Site for Held {
+impl Site for AppState {
     async fn find_code(&self, sid: &str) -> Result<Option<ShownCode>, HandlerRefusal> {
         let code = self.codes.iter().find(|code| code.sid == sid).map(|code| ShownCode {
             binding: CodeBinding::from_bytes([1; 32]),
@@ -160,8 +162,8 @@ impl Case {
 
     fn classify(&self, body: &[u8], now: i64) -> HandlerResponse {
         match classify(&self.headers(), body, &self.rules(), now) {
-            Ok(Post::Answer) => posted("answer"),
-            Ok(Post::Event) => posted("event"),
+            Ok(Post::Answer) => classified_response("answer"),
+            Ok(Post::Event) => classified_response("event"),
             Err(refusal) => refusal.into(),
         }
     }
@@ -190,11 +192,11 @@ impl Case {
     }
 }
 
-fn posted(kind: &str) -> HandlerResponse {
+fn classified_response(kind: &str) -> HandlerResponse {
     HandlerResponse { status: 200, body: json!({ "post": kind }), set_cookie: None, headers: Vec::new() }
 }
 
-/// Compares the body with its pattern, in which `<text>` matches any non-empty text.
+/// Compares a body with a pattern, in which `<text>` matches any non-empty text.
 fn matches(body: &Value, shape: &Value) -> bool {
     let (Some(body), Some(shape)) = (body.as_object(), shape.as_object()) else { return false };
     body.len() == shape.len()

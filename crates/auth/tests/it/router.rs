@@ -1,3 +1,5 @@
+//! Tests the axum router of a receiver.
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -8,7 +10,7 @@ use signpost_auth::receiver::{CodeBinding, EventRules, MAX_BODY_LEN, Paths, Poll
 use signpost_auth::{Challenge, Wallet, WebhookSecret};
 use tower::ServiceExt;
 
-use crate::receiver::Held;
+use crate::receiver::AppState;
 
 const NOW: i64 = 1_700_000_000;
 const CHALLENGE: &str = "svc:login:example.com:1699999990:AAAAAAAAAAAAAAAAAAAAAA";
@@ -26,7 +28,7 @@ fn origin() -> SiteOrigin {
 }
 
 fn app(paths: Paths) -> Router {
-    let site: Held = serde_json::from_value(json!({
+    let site: AppState = serde_json::from_value(json!({
         "sessions": [{ "challenge": CHALLENGE, "state": "pending" }],
         "users": [wallet().public_key().canonical()],
         "codes": [{ "sid": "sess_1", "state": "authenticated" }],
@@ -56,7 +58,7 @@ async fn login_and_registration_have_own_paths() {
     let (status, headers, body) = send(post("/webhooks/login", answer())).await;
     assert_eq!((status.as_u16(), &body["status"]), (200, &json!("authenticated")));
     assert!(headers["cache-control"] == "no-store" && headers["content-type"] == "application/json", "{headers:?}");
-    // A registration rejects this answer.
+    // This answer is for a login, so the registration endpoint rejects it.
     let (status, _, body) = send(post("/webhooks/register", answer())).await;
     assert!(status == 404 && body["error"].is_string(), "{body}");
 }
@@ -97,7 +99,7 @@ async fn every_path_accepts_only_signed_events() {
 
 #[tokio::test]
 async fn busy_host_sends_retry_after() {
-    let site: Held = serde_json::from_value(json!({ "busy": 7 })).unwrap();
+    let site: AppState = serde_json::from_value(json!({ "busy": 7 })).unwrap();
     let poll = PollRules { origin: origin(), bind_poll: true };
     let events = EventRules { secrets: Vec::new(), allowed_sources: Vec::new() };
     let app = router(Arc::new(Receiver { site, paths: Paths::default(), poll, events, clock: || NOW }));

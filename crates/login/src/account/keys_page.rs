@@ -1,4 +1,5 @@
-//! `GET /account/{domain}`: the user's own keys.
+//! `GET /account/{domain}`: the page that lists a user's keys, with forms to rename, add and remove
+//! them.
 
 use axum::http::Uri;
 use axum::response::Result;
@@ -8,7 +9,7 @@ use maud::{Markup, html};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::icons::PageIcon;
 
-use super::context::{AccountContext, AccountNotice, OwnAccount, query_parameter};
+use super::context::{AccountContext, AccountNotice, NOTICE_PARAMETER, SignedInAccount, query_parameter};
 use super::document::{domain_heading, name};
 use super::outcomes;
 use super::words::AccountWords;
@@ -17,49 +18,49 @@ use crate::users::{Credential, CredentialKind, MAX_CREDENTIALS};
 /// Number of digits of a key that are shown, enough to distinguish the keys of a user.
 const SHOWN_DIGITS: usize = 8;
 
-/// A refused name, to be shown again.
+/// A key name that was refused. The page shows it again, so that the user can correct it.
 #[derive(Clone, Debug)]
 pub(super) struct RefusedName {
     pub(super) credential: String,
     pub(super) typed: String,
 }
 
-/// `GET /account/{domain}`
+/// `GET /account/{domain}`: shows the user's keys, or that the browser is not signed in.
 pub(super) async fn show(context: AccountContext, uri: Uri) -> Result<HtmlPage> {
-    let document = match context.find_own().await? {
-        Some(own) => {
-            let notice = query_parameter(&uri, "said").and_then(|word| AccountNotice::parse(&word));
-            render_keys(&context, &own, notice, None)
+    let document = match context.find_account().await? {
+        Some(account) => {
+            let notice = query_parameter(&uri, NOTICE_PARAMETER).and_then(|word| AccountNotice::parse(&word));
+            render_keys(&context, &account, notice, None)
         }
         None => outcomes::render_not_signed_in(&context),
     };
     Ok(context.page(document))
 }
 
-/// Renders the page of an account, with the notice or the refused name of the action before.
+/// Renders the page of an account, with the notice or the refused name of the previous action.
 pub(super) fn render_keys(
     context: &AccountContext,
-    own: &OwnAccount,
+    account: &SignedInAccount,
     notice: Option<AccountNotice>,
     refused: Option<&RefusedName>,
 ) -> String {
     let words = context.words();
-    let credentials = &own.sign_in.credentials;
-    let is_fresh = own.sign_in.proof.is_fresh(context.now);
+    let credentials = &account.sign_in.credentials;
+    let is_fresh = account.sign_in.proof.is_fresh(context.now);
     let body = html! {
-        (domain_heading(words, &own.domain))
+        (domain_heading(words, &account.domain))
         @if let Some(refused) = refused { (name_error(words, refused)) }
         @if let Some(notice) = notice { (render_notice(words, notice)) }
-        p.lead { ((words.known_as)(&html! { bdi { (own.sign_in.user.petname.as_str()) } })) }
-        @if credentials.len() == 1 { (only_key_warning(context, own)) }
+        p.lead { ((words.username_line)(&html! { bdi { (account.sign_in.user.petname.as_str()) } })) }
+        @if credentials.len() == 1 { (only_key_warning(context, account)) }
         h2 { (words.keys) }
         ul.keys {
             @for credential in credentials {
                 li {
                     span.ico { (icon(credential.kind).draw(20)) }
                     div.stack-sm {
-                        (facts(words, own, credential))
-                        @if is_fresh { (change_forms(context, own, credential, refused)) }
+                        (facts(words, account, credential))
+                        @if is_fresh { (change_forms(context, account, credential, refused)) }
                     }
                 }
             }
@@ -75,19 +76,19 @@ pub(super) fn render_keys(
                 p.sm.soft { (words.add_hint) }
             }
         } @else {
-            p.soft { (words.too_many) }
+            p.soft { (words.max_keys_reached) }
         }
-        (sign_out(context, own))
+        (sign_out(context, account))
         p { a href=(context.link_to_list()) { (words.all_accounts) } }
     };
-    context.render(&(words.tab_keys)(own.domain.name.as_str()), "account", &body)
+    context.render(&(words.tab_keys)(account.domain.name.as_str()), "account", &body)
 }
 
 fn render_notice(words: &AccountWords, notice: AccountNotice) -> Markup {
     let (class, icon, text) = match notice {
-        AccountNotice::Renamed => ("notice ok", PageIcon::Tick, words.renamed),
-        AccountNotice::Added => ("notice ok", PageIcon::Tick, words.was_added),
-        AccountNotice::Gone => ("notice", PageIcon::Info, words.was_gone),
+        AccountNotice::KeyRenamed => ("notice ok", PageIcon::Tick, words.renamed),
+        AccountNotice::KeyAdded => ("notice ok", PageIcon::Tick, words.key_added),
+        AccountNotice::KeyNotFound => ("notice", PageIcon::Info, words.key_not_found),
         AccountNotice::Unchanged => ("notice", PageIcon::Info, words.nothing_changed),
     };
     html! { div class=(class) role="status" { (icon.draw(20)) p { (text) } } }
@@ -97,22 +98,22 @@ fn name_error(words: &AccountWords, refused: &RefusedName) -> Markup {
     html! {
         div #errors .notice.danger role="alert" tabindex="-1" autofocus {
             (PageIcon::Stop.draw(20))
-            p { a href={ "#name-" (refused.credential) } { (words.bad_name) } }
+            p { a href={ "#name-" (refused.credential) } { (words.invalid_name) } }
         }
     }
 }
 
-fn only_key_warning(context: &AccountContext, own: &OwnAccount) -> Markup {
+fn only_key_warning(context: &AccountContext, account: &SignedInAccount) -> Markup {
     let words = context.words();
     html! {
         div.notice.warn {
             (PageIcon::Info.draw(20))
-            p { b { (words.spare_missing) } " " ((words.only_key)(&name(own.domain.name.as_str()))) }
+            p { b { (words.single_key) } " " ((words.only_key)(&name(account.domain.name.as_str()))) }
         }
     }
 }
 
-fn facts(words: &AccountWords, own: &OwnAccount, credential: &Credential) -> Markup {
+fn facts(words: &AccountWords, account: &SignedInAccount, credential: &Credential) -> Markup {
     let digits = &credential.public_key[credential.public_key.len().saturating_sub(SHOWN_DIGITS)..];
     html! {
         h3 { bdi { (credential.name) } }
@@ -125,7 +126,7 @@ fn facts(words: &AccountWords, own: &OwnAccount, credential: &Credential) -> Mar
                 None => (words.never_used),
             }
         }
-        @if credential.public_key == own.sign_in.proof.public_key { p.sm { (words.signed_in_with) } }
+        @if credential.public_key == account.sign_in.proof.public_key { p.sm { (words.signed_in_with) } }
     }
 }
 
@@ -137,7 +138,7 @@ fn day(words: &AccountWords, at: Timestamp) -> Markup {
 /// Renders the forms that rename and remove a key.
 fn change_forms(
     context: &AccountContext,
-    own: &OwnAccount,
+    account: &SignedInAccount,
     credential: &Credential,
     refused: Option<&RefusedName>,
 ) -> Markup {
@@ -158,14 +159,14 @@ fn change_forms(
                         input id={ "name-" (id) } name="name" value=(typed) required maxlength="60" autocomplete="off"
                             aria-describedby={ "hint-" (id) } aria-invalid=[refused.map(|_| "true")];
                         @if refused.is_some() {
-                            span.error id={ "hint-" (id) } { (PageIcon::Stop.draw(16)) (words.bad_name) }
+                            span.error id={ "hint-" (id) } { (PageIcon::Stop.draw(16)) (words.invalid_name) }
                         } @else {
                             span.hint id={ "hint-" (id) } { (words.name_hint) }
                         }
                     }
                     button.btn.small { (words.save_name) }
                 }
-                @if own.sign_in.credentials.len() > 1 {
+                @if account.sign_in.credentials.len() > 1 {
                     form id={ "remove-" (id) } method="post" action=(context.form_link("remove")) {
                         (context.token("ask"))
                         input type="hidden" name="credential" value=(id);
@@ -179,11 +180,11 @@ fn change_forms(
     }
 }
 
-fn sign_out(context: &AccountContext, own: &OwnAccount) -> Markup {
+fn sign_out(context: &AccountContext, account: &SignedInAccount) -> Markup {
     let words = context.words();
     html! {
         h2 { (words.sign_out) }
-        p.sm.soft { ((words.sign_out_text)(&name(own.domain.name.as_str()))) }
+        p.sm.soft { ((words.sign_out_text)(&name(account.domain.name.as_str()))) }
         div.row {
             (sign_out_form(context, "sign-out", words.sign_out_here))
             (sign_out_form(context, "sign-out-everywhere", words.sign_out_everywhere))

@@ -13,31 +13,31 @@ use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::sign_in::read_signed_in;
 
-/// A domain at which this browser has logged in.
+/// An entry of the list: a domain at which this browser has logged in.
 struct ListedAccount {
     domain: Domain,
     /// The username of the user, if the browser is still signed in.
     username: Option<String>,
 }
 
-/// `GET /account`
+/// `GET /account`: lists the accounts of the browser.
 pub(super) async fn show(context: AccountContext) -> Result<HtmlPage> {
     context.count(&context.address).await?;
     let accounts = find_accounts(&context).await?;
     let words = context.words();
     let body = html! {
         @if accounts.is_empty() {
-            (message(PageIcon::Key, &words.no_realms))
+            (message(PageIcon::Key, &words.no_accounts))
         } @else {
             div.stack-sm {
-                h1 #t { ((words.realms)(&html! { bdi { (context.service.origin.host()) } })) }
-                p.lead { (words.realms_text) }
+                h1 #t { ((words.accounts)(&html! { bdi { (context.service.origin.host()) } })) }
+                p.lead { (words.accounts_text) }
             }
             ul.keys { @for account in &accounts { li { (render_account(&context, account)) } } }
         }
     };
     let state = if accounts.is_empty() { "signed-out" } else { "accounts" };
-    Ok(context.page(context.render(words.tab_realms, state, &body)))
+    Ok(context.page(context.render(words.tab_accounts, state, &body)))
 }
 
 /// Returns the account of the newest login at each domain. Incomplete logins are omitted.
@@ -71,11 +71,11 @@ fn render_account(context: &AccountContext, account: &ListedAccount) -> Markup {
             p { (shown) @if domain.account.environment == Environment::Sandbox { " " span.sm.soft { (words.sandbox) } } }
             @match &account.username {
                 Some(username) => {
-                    p.sm.soft { ((words.known_as)(&html! { bdi { (username) } })) }
-                    p { a href=(context.link_at(id)) { ((words.see_keys)(&shown)) } }
+                    p.sm.soft { ((words.username_line)(&html! { bdi { (username) } })) }
+                    p { a href=(context.link_at(id)) { ((words.show_keys)(&shown)) } }
                 }
                 None => {
-                    p.sm.soft { (words.sign_in_over) }
+                    p.sm.soft { (words.sign_in_expired) }
                     form method="post" action=(context.form_link_at(id, "login")) {
                         (context.token_at(id, "login"))
                         button.btn.small { span { ((words.log_in_at)(&shown)) } }

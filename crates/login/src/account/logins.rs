@@ -1,4 +1,5 @@
-//! From an account page to a login page and back: to log in again, or to add a key.
+//! Sends the browser from an account page to the login page and back, to log in again or to add a
+//! key.
 
 use axum::extract::{Query, Request};
 use axum::http::{StatusCode, header};
@@ -18,7 +19,7 @@ use crate::flows::account_sessions::{
 };
 use crate::sessions::{Metadata, PagePurpose};
 
-/// The query of a return from the login page.
+/// The query parameters of the login page's redirect back to the account page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct LoginReturn {
@@ -26,7 +27,7 @@ pub(super) struct LoginReturn {
     code: String,
 }
 
-/// `POST /account/{domain}/login`
+/// `POST /account/{domain}/login`: starts a login at the domain.
 pub(super) async fn log_in(context: AccountContext, request: Request) -> Result<Response> {
     context.count_opened().await?;
     let form = context.receive(request, "login").await?;
@@ -37,15 +38,15 @@ pub(super) async fn log_in(context: AccountContext, request: Request) -> Result<
     open(&context, &domain, AccountSessionPurpose::LogIn(back)).await
 }
 
-/// `POST /account/{domain}/add`
+/// `POST /account/{domain}/add`: starts a session that adds a key to the account.
 pub(super) async fn add_key(context: AccountContext, request: Request) -> Result<Response> {
     context.count_opened().await?;
     context.receive(request, "add").await?;
-    let own = context.require_recent_login().await?;
-    open(&context, &own.domain, AccountSessionPurpose::AddOwnKey(Box::new(own.sign_in))).await
+    let account = context.require_recent_login().await?;
+    open(&context, &account.domain, AccountSessionPurpose::AddOwnKey(Box::new(account.sign_in))).await
 }
 
-/// Opens a session and redirects to its login page.
+/// Opens a login session and redirects the browser to its login page.
 async fn open(context: &AccountContext, domain: &Domain, purpose: AccountSessionPurpose) -> Result<Response> {
     let (owner, set_cookie) = context.page_owner();
     let browser = AccountBrowser { page_cookie: &owner, user_agent: context.user_agent.as_deref() };
@@ -59,7 +60,8 @@ async fn open(context: &AccountContext, domain: &Domain, purpose: AccountSession
     Ok(([(header::SET_COOKIE, set_cookie)], to).into_response())
 }
 
-/// `GET /account/{domain}/return`: the browser returns from the login page. Its completion code can be used once.
+/// `GET /account/{domain}/return`: completes a login or a link when the browser returns from the
+/// login page. The completion code can be used once.
 pub(super) async fn handle_return(context: AccountContext, Query(back): Query<LoginReturn>) -> Result<Response> {
     context.count(&context.address).await?;
     let Some(domain) = context.find_domain(&context.id).await? else {
@@ -75,7 +77,7 @@ pub(super) async fn handle_return(context: AccountContext, Query(back): Query<Lo
         Err(_) => return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged))),
     };
     if session.challenge.mode == Mode::Link {
-        return Ok(context.redirect_to_account(Some(AccountNotice::Added)));
+        return Ok(context.redirect_to_account(Some(AccountNotice::KeyAdded)));
     }
     match session.metadata.as_ref().and_then(Metadata::return_url) {
         Some(path) => Ok(Redirect::to(&context.service.origin.link(&path)).into_response()),

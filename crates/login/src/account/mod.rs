@@ -27,7 +27,7 @@ pub const ACCOUNT_SCRIPT: Asset =
 
 /// Returns the routes of the account pages, which serve both environments: a domain ID belongs to one environment.
 pub(crate) fn router() -> Router<LoginService> {
-    // HEAD would complete the login, as GET does.
+    // By default `get` also handles HEAD, which must not complete the login.
     let login_return = get(logins::handle_return)
         .head(async || method_not_allowed("GET"))
         .fallback(async || method_not_allowed("GET"));

@@ -1,4 +1,5 @@
-//! `POST /account/{domain}/remove`: asks for confirmation on a separate page, and then removes a key.
+//! Handler of `POST /account/{domain}/remove`: asks for confirmation on a separate page, and then
+//! removes a key.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response, Result};
@@ -7,15 +8,16 @@ use signpost_platform::pages::icons::PageIcon;
 use signpost_store::WriteError;
 
 use super::ACCOUNT_SCRIPT;
-use super::context::{AccountContext, AccountNotice, OwnAccount};
+use super::context::{AccountContext, AccountNotice, SignedInAccount};
 use super::document::{headed, name};
 use super::outcomes;
 use crate::error::Error;
 use crate::flows::removal::remove_credential;
 use crate::users::Credential;
 
-/// `POST /account/{domain}/remove`: `credential`. The form on the list of keys asks for confirmation. The form of the
-/// confirmation page removes the key; its token is valid for this key only.
+/// `POST /account/{domain}/remove`: removes the key `credential`. The form on the list of keys
+/// leads to a confirmation page; the form on that page removes the key, and its CSRF token is valid
+/// for this key only.
 pub(super) async fn remove(context: AccountContext, request: Request) -> Result<Response> {
     let form = context.receive_unchecked(request).await?;
     let credential = form.text("credential").unwrap_or_default();
@@ -24,23 +26,24 @@ pub(super) async fn remove(context: AccountContext, request: Request) -> Result<
         let checked = context.check(&form, &confirmed(credential));
         checked.map_err(|refusal| context.refuse(refusal))?;
     }
-    let own = context.require_recent_login().await?;
-    let Some(credential) = own.find_credential(Some(credential)) else {
-        return Ok(context.redirect_to_account(Some(AccountNotice::Gone)));
+    let account = context.require_recent_login().await?;
+    let Some(credential) = account.find_credential(Some(credential)) else {
+        return Ok(context.redirect_to_account(Some(AccountNotice::KeyNotFound)));
     };
     if needs_confirmation {
-        return Ok(context.page(render_confirmation(&context, &own, credential)).into_response());
+        return Ok(context.page(render_confirmation(&context, &account, credential)).into_response());
     }
-    match remove_credential(&context.service.store, credential, &own.actor(), context.now).await {
+    match remove_credential(&context.service.store, credential, &account.actor(), context.now).await {
         Ok(()) => {}
-        // It was removed in another browser, or is the last key: the page shows the reason.
+        // The key was removed in another browser, or is the user's last key. The page shows the
+        // reason.
         Err(WriteError::Conflict) => {
             return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged)));
         }
         Err(WriteError::Internal(error)) => return Err(Error::from(error).into()),
     }
-    let was_own = credential.public_key == own.sign_in.proof.public_key;
-    let document = outcomes::render_removed(&context, &own, was_own, &passkey_signal(&context, credential));
+    let was_own = credential.public_key == account.sign_in.proof.public_key;
+    let document = outcomes::render_removed(&context, &account, was_own, &passkey_signal(&context, credential));
     Ok(context.page(document).into_response())
 }
 
@@ -49,10 +52,10 @@ fn confirmed(credential: &str) -> String {
     format!("remove {credential}")
 }
 
-fn render_confirmation(context: &AccountContext, own: &OwnAccount, credential: &Credential) -> String {
+fn render_confirmation(context: &AccountContext, account: &SignedInAccount, credential: &Credential) -> String {
     let words = context.words();
     let id = credential.id.as_str();
-    let is_own = credential.public_key == own.sign_in.proof.public_key;
+    let is_own = credential.public_key == account.sign_in.proof.public_key;
     let question = (words.remove_question)(&name(&credential.name));
     let body = html! {
         (headed(PageIcon::Stop, &question, &html! { (words.remove_text) }))
@@ -61,12 +64,12 @@ fn render_confirmation(context: &AccountContext, own: &OwnAccount, credential: &
             (context.token(&confirmed(id)))
             input type="hidden" name="credential" value=(id);
             div.row {
-                a.btn href=(context.link()) { (words.remove_no) }
-                button.btn.danger { (words.remove_yes) }
+                a.btn href=(context.link()) { (words.cancel_removal) }
+                button.btn.danger { (words.confirm_removal) }
             }
         }
     };
-    context.render(&format!("{} · {}", words.tab_remove, own.domain.name), "remove", &body)
+    context.render(&format!("{} · {}", words.tab_remove, account.domain.name), "remove", &body)
 }
 
 /// Returns the script that signals the removal of a passkey to the browser. No other domain has a passkey with this ID.

@@ -1,4 +1,5 @@
-//! `/deliveries`, and the test event of a domain.
+//! Handlers of `/deliveries` (listing and retrying deliveries of events), and of the test event of
+//! a domain.
 
 use axum::Json;
 use axum::extract::State as Extract;
@@ -10,14 +11,14 @@ use signpost_platform::web::{ApiKey, EmptyBody, Page, PathParams};
 use signpost_store::random;
 
 use crate::error::Error;
-use crate::events::{DeliveryFilter, DeliveryListItem, RetryChoice, deliveries, retries};
+use crate::events::{DeliveryFilter, DeliveryListItem, RetryScope, deliveries, retries};
 use crate::flows::lookup::find_domain;
 use crate::ids::EventId;
 use crate::service::LoginService;
 
 const STATES: [&str; 3] = ["pending", "delivered", "failed"];
 
-/// `GET /deliveries?state=&limit=&cursor=`, newest first.
+/// `GET /deliveries?state=&limit=&cursor=`: lists deliveries, newest first.
 pub(crate) async fn list(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -28,14 +29,14 @@ pub(crate) async fn list(
         return Err(Problem::field("state", "must be 'pending', 'delivered' or 'failed'").into());
     }
     let before = page.cursor(EventId::parse)?;
-    let filter = DeliveryFilter { state, before: before.as_ref(), most: page.limit + 1 };
+    let filter = DeliveryFilter { state, before: before.as_ref(), limit: page.limit + 1 };
     let mut events = deliveries::list(&service.store, &account, &filter).await?;
     let next = page.next(&mut events, |event| event.delivery.id.to_string());
     let events: Vec<_> = events.iter().map(to_view).collect();
     Ok(Json(page.reply("deliveries", &events, next)))
 }
 
-/// `GET /deliveries/{id}`, with the body that every attempt sends.
+/// `GET /deliveries/{id}`: returns a delivery with the body that every attempt sends.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -47,7 +48,7 @@ pub(crate) async fn show(
     Ok(Json(document))
 }
 
-/// `POST /deliveries/{id}/retry`
+/// `POST /deliveries/{id}/retry`: queues the event for another delivery.
 pub(crate) async fn retry(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -56,7 +57,7 @@ pub(crate) async fn retry(
     _: EmptyBody,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&service, &account, &id).await?;
-    let one = RetryChoice::One(&event.delivery.id, Some(&account));
+    let one = RetryScope::One(&event.delivery.id, Some(&account));
     retries::retry(&service.store, one, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
@@ -69,13 +70,13 @@ pub(crate) async fn retry_failed(
     by: ApiKey,
     _: EmptyBody,
 ) -> Result<(StatusCode, Json<Value>), Error> {
-    let failed = RetryChoice::FailedOfAccount(&account);
+    let failed = RetryScope::FailedOfAccount(&account);
     let retried = retries::retry(&service.store, failed, &by.actor(), service.clock.now()).await?;
     service.outbox.notify_one();
     Ok((StatusCode::ACCEPTED, Json(json!({ "retried": retried }))))
 }
 
-/// `POST /domains/{id}/test-event`
+/// `POST /domains/{id}/test-event`: queues a test event of the domain.
 pub(crate) async fn test_event(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -96,7 +97,7 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Del
     Ok(deliveries::find(&service.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// Returns a delivery without its account, because the caller owns it.
+/// Returns the JSON form of a delivery. It omits the account, because the caller owns the delivery.
 fn to_view(event: &DeliveryListItem) -> Value {
     let mut document = json!(event);
     if let Some(members) = document.as_object_mut() {

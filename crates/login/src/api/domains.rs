@@ -1,4 +1,4 @@
-//! `/domains`
+//! Handlers of `/domains`: registering, reading, changing, verifying and deleting domains.
 
 use axum::Json;
 use axum::extract::State;
@@ -43,7 +43,7 @@ pub(crate) struct PatchDomainBody {
     display_name: Option<Nullable<DisplayName>>,
 }
 
-/// `POST /domains`
+/// `POST /domains`: registers a domain, and returns its webhook secret.
 pub(crate) async fn create(
     State(service): State<LoginService>,
     account: Account,
@@ -79,7 +79,7 @@ impl From<PatchDomainError> for Error {
     }
 }
 
-/// `GET /domains`: all domains, or a page with `limit` or `cursor`.
+/// `GET /domains`: lists all domains, or a page of them if `limit` or `cursor` is given.
 pub(crate) async fn list(
     State(service): State<LoginService>,
     account: Account,
@@ -93,7 +93,7 @@ pub(crate) async fn list(
     Ok(Json(page.reply("domains", &listed, next)))
 }
 
-/// `GET /domains/{id}`
+/// `GET /domains/{id}`: returns a domain of the account.
 pub(crate) async fn show(
     State(service): State<LoginService>,
     account: Account,
@@ -103,7 +103,7 @@ pub(crate) async fn show(
     Ok(Json(DomainView::new(&domain)))
 }
 
-/// `PATCH /domains/{id}`
+/// `PATCH /domains/{id}`: changes the given settings of a domain.
 pub(crate) async fn patch(
     State(service): State<LoginService>,
     account: Account,
@@ -140,7 +140,8 @@ fn parse_url(field: &str, text: &str, egress: EgressPolicy) -> Result<Url, Probl
     parse_webhook_url(text, egress).map_err(|reason| Problem::field(field, reason))
 }
 
-/// `DELETE /domains/{id}`: cancels its pending sessions; queued events are still delivered.
+/// `DELETE /domains/{id}`: deletes a domain and cancels its pending sessions. Queued events are
+/// still delivered.
 pub(crate) async fn delete(
     State(service): State<LoginService>,
     account: Account,
@@ -156,7 +157,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /domains/{id}/verify`
+/// `POST /domains/{id}/verify`: searches for the ownership proof of a domain.
 pub(crate) async fn verify(
     State(service): State<LoginService>,
     account: Account,
@@ -178,7 +179,7 @@ pub(crate) async fn verify(
     Ok(Json(VerifiedDomain::new(&domain, now)))
 }
 
-/// The reply to a registration; the only reply with the secret.
+/// The reply to a registration. No other reply contains the webhook secret.
 #[derive(Serialize)]
 pub struct CreatedDomain {
     #[serde(flatten)]
@@ -186,7 +187,7 @@ pub struct CreatedDomain {
     webhook_secret: String,
 }
 
-/// The reply with a single domain.
+/// The reply that describes a single domain.
 #[derive(Serialize)]
 pub struct DomainView {
     #[serde(flatten)]
@@ -207,7 +208,7 @@ pub struct DomainView {
     failing_since: Option<Timestamp>,
 }
 
-/// A domain in the list.
+/// An entry in the list of domains.
 #[derive(Serialize)]
 struct DomainListItem {
     id: DomainId,
@@ -217,7 +218,7 @@ struct DomainListItem {
     created_at: Timestamp,
 }
 
-/// The reply to a verification.
+/// The reply to a successful verification.
 #[derive(Serialize)]
 pub(crate) struct VerifiedDomain {
     id: DomainId,

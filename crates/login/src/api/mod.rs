@@ -1,4 +1,4 @@
-//! Handlers for integrators' servers.
+//! Handlers of the JSON API for integrators' servers.
 
 pub mod deliveries;
 pub mod domains;

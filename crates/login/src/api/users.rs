@@ -1,4 +1,4 @@
-//! `/domains/{id}/users`: the users of a hosted domain.
+//! Handlers of `/domains/{id}/users`: listing, changing and deleting the users of a hosted domain.
 
 use axum::Json;
 use axum::extract::State as Extract;
@@ -29,7 +29,7 @@ pub(crate) struct PatchUserBody {
     groups: Option<Nullable<UserGroups>>,
 }
 
-/// `GET /domains/{id}/users`
+/// `GET /domains/{id}/users`: lists the users of a domain.
 pub(crate) async fn users(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -44,7 +44,7 @@ pub(crate) async fn users(
     Ok(Json(page.reply("users", &users, next)))
 }
 
-/// `DELETE /domains/{id}/users`: deletes all users.
+/// `DELETE /domains/{id}/users`: deletes all users of a domain.
 pub(crate) async fn delete_all(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -73,7 +73,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `GET /domains/{id}/users/{user}`
+/// `GET /domains/{id}/users/{user}`: returns a user with all credentials.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -85,7 +85,7 @@ pub(crate) async fn show(
     Ok(Json(UserView::new(user, credentials)))
 }
 
-/// `PATCH /domains/{id}/users/{user}`
+/// `PATCH /domains/{id}/users/{user}`: changes the name or the groups of a user.
 pub(crate) async fn patch(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -117,7 +117,7 @@ pub(crate) async fn delete_credential(
     match remove_credential(&service.store, &found, &by.actor(), service.clock.now()).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(WriteError::Conflict) => {
-            // Not found, if another request removed it first.
+            // Returns the error for a missing credential if another request removed it first.
             find_credential(&service, &domain, &user, &credential).await?;
             Err(Error::LastCredential)
         }

@@ -1,4 +1,4 @@
-//! `POST /verify`: checks a signature, without a session.
+//! Handler of `POST /verify`: checks a wallet's signature without a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +19,7 @@ pub(crate) struct VerifySignatureBody {
     message: String,
 }
 
-/// The reply: the three members of the specification (§2).
+/// The reply of `POST /verify`, with the three members of the specification (§2).
 #[derive(Serialize)]
 pub(crate) struct Verification {
     valid: bool,

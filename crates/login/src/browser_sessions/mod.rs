@@ -1,7 +1,8 @@
-//! Browser sessions: a cookie signs a user in at the login host for days, unlike a login [session], a challenge for
-//! minutes. A cookie has a row per domain, and a row signs in only at its domain.
+//! Browser sessions. They keep a user signed in at the login host for days, while a login [session]
+//! is a challenge that is valid for minutes. A browser's cookie has one row per domain, and a row
+//! is valid only at its domain.
 //!
-//! This file has the pure rules; [`sql`] stores the rows.
+//! This module has the pure rules; [`sql`] stores the rows.
 //!
 //! [session]: crate::sessions
 
@@ -24,7 +25,7 @@ pub const MAX_IDLE: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum lifetime of a browser session since the login.
 pub const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// Lifetime of a login that its site has not completed.
+/// Lifetime of a login that the site has not completed.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(24);
 
 /// Time after a login in which the user may change keys.
@@ -43,24 +44,24 @@ rows! {
     /// A login of a browser at a domain.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct BrowserSession in "browser_sessions" by [id] {
-        /// The ID.
+        /// The ID of the browser session.
         pub id: BrowserSessionId,
         /// The hash of the browser's cookie.
         pub cookie: CookieHash,
         /// The environment of the domain.
         pub environment: Environment,
-        /// The domain. The login is valid only there.
+        /// The domain at which the login is valid.
         pub domain_id: DomainId,
         /// The session of the login.
         pub session_id: SessionId,
-        /// When the browser could return to the site.
+        /// The time when the browser could return to the site.
         pub created_at: Timestamp,
-        /// When the browser last sent the cookie.
+        /// The time when the browser last sent the cookie.
         pub last_used_at: Timestamp,
     } mutable {
         /// Time of the browser's last request to the console, which has a shorter idle limit than other pages.
         pub console_used_at: Option<Timestamp>,
-        /// The completion of the login by the site.
+        /// Whether the site has completed the login, and its proof.
         pub state: BrowserSessionState,
     }
 }
@@ -68,7 +69,8 @@ rows! {
 /// The state of a login in a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrowserSessionState {
-    /// The browser returned to the site. No user is signed in.
+    /// The browser can return to the site, but the site has not completed the login. No user is
+    /// signed in.
     Pending,
     /// The site completed the login.
     SignedIn(LoginProof),
@@ -77,18 +79,18 @@ pub enum BrowserSessionState {
 /// The signed-in user, and the key that proved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginProof {
-    /// The user.
+    /// The user who is signed in.
     pub user_id: UserId,
-    /// The key, in its canonical spelling.
+    /// The public key in its canonical form.
     pub public_key: String,
     /// The login method.
     pub method: LoginMethod,
-    /// When the user logged in.
+    /// The time when the user logged in.
     pub authenticated_at: Timestamp,
 }
 
 impl BrowserSession {
-    /// Creates the browser session of a browser that can return to the site.
+    /// Creates a pending browser session, for a browser that can return to the site.
     #[must_use]
     pub fn begin(
         cookie: CookieHash,
@@ -132,17 +134,17 @@ impl BrowserSession {
 
     /// Returns true if the browser session has this cookie and domain. Compares cookies in constant time.
     #[must_use]
-    pub fn is_at(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
+    pub fn is_for(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
         self.environment == environment && self.domain_id == *domain && self.cookie.matches(cookie)
     }
 
-    /// Returns true if another use of the console must be recorded.
+    /// Returns true if a use of the console must be recorded, because the recorded use is too old.
     #[must_use]
     pub fn is_console_use_due(&self, now: Timestamp) -> bool {
         self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= USE_RECORDING_INTERVAL)
     }
 
-    /// Returns true if another use must be recorded.
+    /// Returns true if a use must be recorded, because the recorded use is too old.
     #[must_use]
     pub fn is_use_due(&self, now: Timestamp) -> bool {
         now.duration_since(self.last_used_at) >= USE_RECORDING_INTERVAL
@@ -195,45 +197,45 @@ mod tests {
         CookieSecret::from_bytes([number; 32]).hash()
     }
 
-    fn begun() -> BrowserSession {
+    fn pending_session() -> BrowserSession {
         let session = SessionId::new(LOGIN, [3; 16]);
         BrowserSession::begin(cookie(1), (Environment::Live, domain(1)), session, LOGIN, [2; 16])
     }
 
-    fn signed_in() -> BrowserSession {
+    fn signed_in_session() -> BrowserSession {
         let proof = LoginProof {
             user_id: UserId::new(LOGIN, [4; 16]),
             public_key: "02".to_owned(),
             method: LoginMethod::Scan,
             authenticated_at: LOGIN,
         };
-        BrowserSession { state: BrowserSessionState::SignedIn(proof), ..begun() }
+        BrowserSession { state: BrowserSessionState::SignedIn(proof), ..pending_session() }
     }
 
-    fn used(session: BrowserSession, now: Timestamp) -> BrowserSession {
+    fn with_use_at(session: BrowserSession, now: Timestamp) -> BrowserSession {
         BrowserSession { last_used_at: now, ..session }
     }
 
     #[test]
     fn incomplete_login_creates_no_session() {
-        assert_eq!(begun().proof(LOGIN), None);
-        assert_eq!(begun().expires_at(), LOGIN + MAX_WAIT);
-        assert!(signed_in().proof(LOGIN).is_some());
+        assert_eq!(pending_session().proof(LOGIN), None);
+        assert_eq!(pending_session().expires_at(), LOGIN + MAX_WAIT);
+        assert!(signed_in_session().proof(LOGIN).is_some());
     }
 
     #[test]
     fn session_expires_after_an_idle_day() {
         let a_day = LOGIN + MAX_IDLE;
-        assert!(signed_in().proof(a_day - SECOND).is_some() && signed_in().proof(a_day).is_none());
-        let used = used(signed_in(), a_day - SECOND);
+        assert!(signed_in_session().proof(a_day - SECOND).is_some() && signed_in_session().proof(a_day).is_none());
+        let used = with_use_at(signed_in_session(), a_day - SECOND);
         assert!(used.proof(a_day).is_some() && used.proof(a_day - SECOND + MAX_IDLE).is_none());
     }
 
     #[test]
     fn session_expires_after_thirty_days() {
-        let (mut session, mut now) = (signed_in(), LOGIN);
+        let (mut session, mut now) = (signed_in_session(), LOGIN);
         while session.proof(now).is_some() {
-            session = used(session, now);
+            session = with_use_at(session, now);
             now += SignedDuration::from_hours(1);
         }
         assert_eq!((session.expires_at(), now), (LOGIN + MAX_AGE, LOGIN + MAX_AGE));
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn proof_is_stale_after_five_minutes() {
-        let session = used(signed_in(), LOGIN + MAX_PROOF_AGE);
+        let session = with_use_at(signed_in_session(), LOGIN + MAX_PROOF_AGE);
         let is_fresh = |now| session.proof(now).is_some_and(|proof| proof.is_fresh(now));
         assert!(is_fresh(LOGIN) && is_fresh(LOGIN + MAX_PROOF_AGE - SECOND) && !is_fresh(LOGIN + MAX_PROOF_AGE));
     }
@@ -249,16 +251,16 @@ mod tests {
     #[test]
     fn use_is_recorded_at_intervals() {
         assert!(
-            !signed_in().is_use_due(LOGIN + USE_RECORDING_INTERVAL - SECOND)
-                && signed_in().is_use_due(LOGIN + USE_RECORDING_INTERVAL)
+            !signed_in_session().is_use_due(LOGIN + USE_RECORDING_INTERVAL - SECOND)
+                && signed_in_session().is_use_due(LOGIN + USE_RECORDING_INTERVAL)
         );
-        assert!(!signed_in().is_use_due(LOGIN - MAX_IDLE));
+        assert!(!signed_in_session().is_use_due(LOGIN - MAX_IDLE));
     }
 
     #[test]
     fn first_console_use_is_recorded() {
-        let used = BrowserSession { console_used_at: Some(LOGIN), ..signed_in() };
-        assert!(signed_in().is_console_use_due(LOGIN));
+        let used = BrowserSession { console_used_at: Some(LOGIN), ..signed_in_session() };
+        assert!(signed_in_session().is_console_use_due(LOGIN));
         assert!(
             !used.is_console_use_due(LOGIN + USE_RECORDING_INTERVAL - SECOND)
                 && used.is_console_use_due(LOGIN + USE_RECORDING_INTERVAL)
@@ -266,15 +268,15 @@ mod tests {
     }
 
     #[test]
-    fn session_belongs_to_one_realm_and_browser() {
-        let session = signed_in();
-        assert!(session.is_at(&cookie(1), Environment::Live, &domain(1)));
+    fn session_belongs_to_one_domain_and_browser() {
+        let session = signed_in_session();
+        assert!(session.is_for(&cookie(1), Environment::Live, &domain(1)));
         for (cookie, environment, domain) in [
             (cookie(2), Environment::Live, domain(1)),
             (cookie(1), Environment::Sandbox, domain(1)),
             (cookie(1), Environment::Live, domain(2)),
         ] {
-            assert!(!session.is_at(&cookie, environment, &domain));
+            assert!(!session.is_for(&cookie, environment, &domain));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Browser sessions in the database.
+//! Queries and statements for browser sessions.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -12,16 +12,18 @@ use crate::domains::LoginMethod;
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
 
-/// Reloading the page does not begin another login.
-const BEGIN: &str = sql!(BrowserSession::INSERT, " ON CONFLICT (session_id) DO NOTHING");
+/// Inserts a row unless the session has one, because reloading the page must not begin another
+/// login.
+const INSERT: &str = sql!(BrowserSession::INSERT, " ON CONFLICT (session_id) DO NOTHING");
 
-/// Moves the rows of the cookie that the browser sent, and of the cookie that it was given before in this session and
-/// may not have received.
-const MOVE: &str = "
+/// Moves rows to a new cookie: the rows of the cookie that the browser sent, and of the cookie that
+/// an earlier response in this session set but that the browser may not have received.
+const MOVE_TO_COOKIE: &str = "
     UPDATE browser_sessions SET cookie = $1
     WHERE cookie = $2 OR cookie IN (SELECT cookie FROM browser_sessions WHERE session_id = $3)";
 
-/// IDs begin with the time.
+/// Deletes the oldest rows of a cookie. The order by ID is the order by age, because IDs begin with
+/// the time.
 const DELETE_OLDEST: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND id NOT IN (
         SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
@@ -55,7 +57,7 @@ const SIGN_IN: &str = "
 
 const FIND_BY_SESSION: &str = sql!(BrowserSession::SELECT, " WHERE session_id = $1");
 
-/// Newest first.
+/// Selects the rows of a cookie, newest first.
 const LIST_BY_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER BY id DESC LIMIT $2");
 
 const RECORD_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
@@ -66,7 +68,7 @@ const RECORD_CONSOLE_USE: &str = "
         console_used_at = CAST($1 AS BIGINT)
     WHERE id = $2 AND (console_used_at IS NULL OR console_used_at < $1)";
 
-/// Changes nothing, but is refused if this browser session no longer signs the user in.
+/// Changes nothing, but conflicts if this browser session no longer signs the user in.
 const REQUIRE_USER: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
 const DELETE_AT_DOMAIN: &str = "
@@ -74,8 +76,9 @@ const DELETE_AT_DOMAIN: &str = "
 
 const DELETE_BY_USER: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
-/// Also revokes earlier grants to applications. The clock of a login's server may have been ahead of this server's, so
-/// the time is not before the user's last login, even if no browser still has that login.
+/// Records the sign-out of a user. This also revokes earlier grants to applications. The recorded
+/// time is not before the user's last login, because the clock of the server that recorded the
+/// login may have been ahead of this server's clock.
 const RECORD_SIGN_OUT: &str = "
     UPDATE users SET signed_out_at = CASE
         WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
@@ -86,18 +89,19 @@ const RECORD_SIGN_OUT: &str = "
 
 const DELETE_BY_DOMAIN: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
-/// Begins the login of a browser with a new cookie. The rows of its cookie `before` move to the new cookie.
+/// Stores a new browser session with a new cookie. The rows of the browser's previous cookie
+/// `before` move to the new cookie.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn begin(store: &Store, new: BrowserSession, before: Option<&CookieHash>) -> Result<()> {
     let cookie = new.cookie.as_str();
     let before = before.map_or("", CookieHash::as_str);
-    let move_rows = Statement::new(MOVE, params![cookie, before, &new.session_id]);
+    let move_rows = Statement::new(MOVE_TO_COOKIE, params![cookie, before, &new.session_id]);
     let pending_here = params![cookie, new.environment, &new.domain_id, i64::from(MAX_LOGINS)];
     let delete_oldest_here = Statement::new(DELETE_OLDEST_HERE, pending_here);
     let delete_oldest = Statement::new(DELETE_OLDEST, params![cookie, i64::from(MAX_DOMAINS_PER_COOKIE)]);
-    store.write([Statement::new(BEGIN, new.params()), move_rows, delete_oldest_here, delete_oldest]).await?;
+    store.write([Statement::new(INSERT, new.params()), move_rows, delete_oldest_here, delete_oldest]).await?;
     Ok(())
 }
 
@@ -114,10 +118,10 @@ pub fn sign_in_statement(
     Statement::new(SIGN_IN, params![session, user, public_key, method, now])
 }
 
-/// Returns the browser session that began with this session.
+/// Returns the browser session that began with this login session.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Option<BrowserSession>> {
     let Some(row) = store.read_by_index(FIND_BY_SESSION, params![session]).await? else { return Ok(None) };
     BrowserSession::from_row(row).map(Some)
@@ -126,7 +130,7 @@ pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Optio
 /// Returns the browser sessions of a cookie, newest first.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSession>> {
     let rows = store.read(LIST_BY_COOKIE, params![cookie.as_str(), i64::from(MAX_DOMAINS_PER_COOKIE)]).await?;
     rows.into_iter().map(BrowserSession::from_row).collect()
@@ -135,7 +139,7 @@ pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSessi
 /// Records a use of the browser session.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn record_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
     store.write([Statement::new(RECORD_USE, params![now, id])]).await?;
     Ok(())
@@ -144,7 +148,7 @@ pub async fn record_use(store: &Store, id: &BrowserSessionId, now: Timestamp) ->
 /// Records that the console accepted a request of the browser.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn record_console_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
     store.write([Statement::new(RECORD_CONSOLE_USE, params![now, id])]).await?;
     Ok(())
@@ -162,27 +166,28 @@ pub fn sign_out_statement(cookie: &CookieHash, environment: Environment, domain:
     Statement::new(DELETE_AT_DOMAIN, params![cookie.as_str(), environment, domain])
 }
 
-/// Signs a user of a domain out in all browsers, in a write with the statement `with`.
+/// Signs a user of a domain out in all browsers, in one write with `extra_statement`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the domain does not exist.
+/// Returns [`WriteError::Conflict`] if the domain does not exist.
 pub async fn sign_out_everywhere(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
-    with: Statement,
+    extra_statement: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
-    // The user first, as in a login: of two concurrent writes, the second sees the result of the first.
+    // The user's row is written first, like in a login, so that the second of two concurrent writes
+    // sees the result of the first.
     let record = Statement::new(RECORD_SIGN_OUT, params![domain, user, now]);
     let end = Statement::new(DELETE_BY_USER, params![domain, user]);
-    store.commit([record, end, with, entry]).await
+    store.commit([record, end, extra_statement, entry]).await
 }
 
 /// Returns the statement that signs all users out of a domain that is deleted.
-pub(crate) fn end_all_of(domain: &DomainId) -> Statement {
+pub(crate) fn delete_by_domain_statement(domain: &DomainId) -> Statement {
     Statement::new(DELETE_BY_DOMAIN, params![domain])
 }
 

@@ -1,16 +1,16 @@
-//! The files that the wallet's page loads: its own modules, and those listed in
+//! The files that the browser wallet loads: its own modules, and the third-party modules listed in
 //! `crates/login/assets/vendor/manifest.tsv`.
 
 use signpost_platform::pages::Asset;
 
 /// Name of the entry module.
-pub(super) const MODULE: &str = "wallet.js";
+pub(super) const SCRIPT_NAME: &str = "wallet.js";
 /// Name of the wallet's icon for home screens.
-pub(super) const SIGN: &str = "wallet.svg";
+pub(super) const ICON_NAME: &str = "wallet.svg";
 /// Name of the list of third-party code and its licences.
-pub(super) const NOTICE: &str = "NOTICE.txt";
+pub(super) const NOTICE_NAME: &str = "NOTICE.txt";
 /// The service worker, without the list of files that it caches.
-pub(super) const WORKER: &str = include_str!("../../assets/wallet/sw.js");
+pub(super) const SERVICE_WORKER: &str = include_str!("../../assets/wallet/sw.js");
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
@@ -31,7 +31,7 @@ macro_rules! vendored {
     };
 }
 
-/// All files. The decoder is loaded only when the user scans a code.
+/// All files of the browser wallet. Its QR code decoder is loaded only when the user scans a code.
 pub(super) const FILES: [Asset; 14] = [
     own!("wallet", "js", SCRIPT),
     own!("screens", "js", SCRIPT),

@@ -1,5 +1,6 @@
-//! The browser wallet (docs/browser-wallet.md): a page that creates keys, stores them in the browser and answers codes.
-//! The server delivers an identical page and identical scripts to all users, and never receives a secret.
+//! The browser wallet (docs/browser-wallet.md), a page that creates keys, stores them in the
+//! browser and answers login codes. The server delivers an identical page and identical scripts to
+//! all users, and never receives a secret.
 
 mod files;
 mod screens;
@@ -20,10 +21,10 @@ use signpost_platform::web::problem::Problem;
 use url::Url;
 
 use crate::service::LoginService;
-use crate::settings::WalletPlace;
+use crate::settings::WalletLocation;
 use shell::WalletShell;
 
-/// The browser wallet at a separate host, which serves nothing else.
+/// The browser wallet on a separate host that serves nothing else.
 #[derive(Clone, Debug)]
 pub struct WalletHost {
     name: String,
@@ -36,8 +37,8 @@ pub struct WalletHost {
 /// Returns the wallet's routes on the login host; none if the wallet is off or has a separate host.
 pub fn router(service: &LoginService) -> Router<LoginService> {
     match &service.settings.wallet {
-        WalletPlace::LoginHost => routes(WalletShell::new(service, &service.origin)),
-        WalletPlace::Off | WalletPlace::OwnHost(_) => Router::new(),
+        WalletLocation::LoginHost => routes(WalletShell::new(service, &service.origin)),
+        WalletLocation::Off | WalletLocation::SeparateOrigin(_) => Router::new(),
     }
 }
 
@@ -47,7 +48,7 @@ impl WalletHost {
     /// # Panics
     /// Never: the configuration accepts only origins.
     #[must_use]
-    pub fn of(service: &LoginService) -> Option<Self> {
+    pub fn from_service(service: &LoginService) -> Option<Self> {
         let origin = service.settings.wallet.own_origin()?;
         let [own, login] = [origin, &service.origin].map(|origin| Url::parse(origin.as_str()).expect("an origin"));
         let name = own.host_str()?.to_owned();
@@ -91,7 +92,8 @@ async fn show_page(State(shell): State<Arc<WalletShell>>, language: Language) ->
     page.with_worker(shell.login_origin.as_ref())
 }
 
-/// Returns the worker. Browsers request it repeatedly: a changed list of files is a new version.
+/// Returns the service worker. Browsers request it repeatedly; a changed list of files is a new
+/// version of the worker.
 async fn show_worker(State(shell): State<Arc<WalletShell>>) -> impl IntoResponse {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));

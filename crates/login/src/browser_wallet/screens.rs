@@ -1,16 +1,17 @@
-//! The wallet's screens. The script shows a single screen at a time, and fills the elements with `data-place`.
+//! Renders the screens of the browser wallet. The wallet's script shows a single screen at a time,
+//! and fills the elements that have a `data-place` attribute.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::PageIcon;
 
 use super::words::WalletWords;
 
-/// Renders the place for a text from the script: bold, with a separate text direction.
+/// Renders a placeholder that the script fills with a text: bold, with its own text direction.
 pub(super) fn place(name: &str) -> Markup {
     html! { b { bdi data-place=(name) {} } }
 }
 
-/// Renders the place for a text from the script, with a separate text direction.
+/// Renders a placeholder that the script fills with a text, with its own text direction.
 fn plain_place(name: &str) -> Markup {
     html! { bdi data-place=(name) {} }
 }
@@ -23,7 +24,7 @@ pub(super) fn screens(words: &WalletWords) -> Markup {
         (restore(words))
         (home(words))
         (scan(words))
-        (screen("asking", &html! { (words.asking) }, &html! { p.domain.lead { (place("domain")) } }))
+        (screen("asking", &html! { (words.login_request) }, &html! { p.domain.lead { (place("domain")) } }))
         (confirm(words))
         (outcome(words))
         (screen("keys", &html! { (words.keys) }, &html! {
@@ -41,10 +42,10 @@ fn screen(name: &str, heading: &Markup, body: &Markup) -> Markup {
 }
 
 fn home_button(words: &WalletWords) -> Markup {
-    html! { button.btn.wide type="button" data-drop { (words.to_wallet) } }
+    html! { button.btn.wide type="button" data-drop { (words.back_to_wallet) } }
 }
 
-/// Renders the place for the error of a field.
+/// Renders the element that shows the error of a field.
 fn error(id: &str) -> Markup {
     html! { p.error id={ (id) "-error" } role="alert" hidden {} }
 }
@@ -56,12 +57,12 @@ fn start(words: &WalletWords) -> Markup {
             (PageIcon::Stop.draw(20))
             div { h2 { (words.lost.head) } p { (words.lost.text) } }
         }
-        p #waits hidden { (words.waits) }
+        p #waits hidden { (words.code_waiting) }
         div.stack-sm {
-            button #make .btn.primary.wide type="button" { (words.make) }
+            button #make .btn.primary.wide type="button" { (words.create_wallet) }
             button #restore .btn.wide type="button" { (words.restore) }
         }
-        p.sm.soft { (words.had_one) }
+        p.sm.soft { (words.storage_cleared) }
     };
     screen("start", &html! { (words.start_title) }, &body)
 }
@@ -72,7 +73,7 @@ fn new_words(words: &WalletWords) -> Markup {
         ol #words .words translate="no" {}
         div.grid2.pair {
             button.btn.wide type="button" data-home { (words.cancel) }
-            button #written .btn.primary.wide type="button" { (words.written) }
+            button #written .btn.primary.wide type="button" { (words.words_written_down) }
         }
     };
     screen("words", &html! { (words.words_title) }, &body)
@@ -153,7 +154,7 @@ fn scan(words: &WalletWords) -> Markup {
     screen("scan", &html! { (words.scan_title) }, &body)
 }
 
-/// Renders the texts for the three modes of a code. The script shows the current mode's.
+/// Renders the texts for the three modes of a code. The script shows the text of the current mode.
 fn by_mode(login: &str, register: &str, link: &str) -> Markup {
     html! {
         span data-for="login" { (login) }
@@ -166,8 +167,8 @@ fn confirm(words: &WalletWords) -> Markup {
     let verb = by_mode(words.log_in_to, words.register_at, words.link_to);
     let heading = html! { small { (verb) } " " span.domain { bdi data-place="domain" {} } };
     let body = html! {
-        p #proven .proof { (PageIcon::Tick.draw(20)) span { ((words.proven)(&place("there"), &place("domain"))) } }
-        p #unproven .proof.none hidden { (PageIcon::Stop.draw(20)) span { ((words.unproven)(&place("there"))) } }
+        p #proven .proof { (PageIcon::Tick.draw(20)) span { ((words.host_listed)(&place("there"), &place("domain"))) } }
+        p #unproven .proof.none hidden { (PageIcon::Stop.draw(20)) span { ((words.host_unlisted)(&place("there"))) } }
         form #answer-form .stack {
             div #number-field .field {
                 label for="number" { ((words.number_label)(&place("domain"))) }
@@ -190,14 +191,14 @@ fn confirm(words: &WalletWords) -> Markup {
                 span #key-known { ((words.key_known)(&plain_place("end"), &plain_place("since"))) }
                 span #key-new { ((words.key_new)(&plain_place("end"))) }
             }
-            dt data-fact="from" { (words.asked_from) }
+            dt data-fact="from" { (words.requested_from) }
             dd data-fact="from" { (plain_place("from")) }
-            dt { (words.goes_to) }
+            dt { (words.sent_to) }
             dd { (plain_place("there")) }
             dt { (words.ends_in) }
             dd { time #ends {} }
         }
-        details.sm { summary { (words.what_gets_signed) } pre tabindex="0" { code #signed {} } }
+        details.sm { summary { (words.signed_text) } pre tabindex="0" { code #signed {} } }
     };
     screen("confirm", &heading, &body)
 }
@@ -208,7 +209,7 @@ fn outcome(words: &WalletWords) -> Markup {
             div #outcome {}
             div.stack-sm {
                 button #return .btn.primary.wide type="button" { (words.back_to_page) }
-                button #again .btn.wide type="button" { (words.again) }
+                button #again .btn.wide type="button" { (words.try_again) }
                 (home_button(words))
             }
         }
@@ -224,8 +225,8 @@ fn settings(words: &WalletWords) -> Markup {
     let erase = html! {
         p { (words.erase_text) }
         div.grid2.pair {
-            button.btn.wide type="button" data-home { (words.keep) }
-            button #erase-now .btn.danger.wide type="button" { (words.erase_now) }
+            button.btn.wide type="button" data-home { (words.cancel_erase) }
+            button #erase-now .btn.danger.wide type="button" { (words.confirm_erase) }
         }
     };
     html! {

@@ -1,5 +1,5 @@
-//! The wallet's page, its service worker and its manifest, rendered once when the server starts: they contain no user
-//! data.
+//! Renders the page of the browser wallet, its service worker and its manifest once when the server
+//! starts. They contain no user data.
 
 use axum::http::HeaderValue;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::assets::{AssetFolder, COMMON_ASSETS};
 use signpost_platform::pages::{Frame, Language, Layout};
 
-use super::files::{FILES, MODULE, NOTICE, SIGN, WORKER};
+use super::files::{FILES, ICON_NAME, NOTICE_NAME, SCRIPT_NAME, SERVICE_WORKER};
 use super::screens::screens;
 use super::texts::texts;
 use super::words::{WalletWords, wallet_words};
@@ -30,7 +30,7 @@ pub(super) struct WalletShell {
     documents: [Bytes; Language::ALL.len()],
 }
 
-/// The facts about the server in a page.
+/// The data about the server that the wallet's page contains.
 struct ShellFacts<'a> {
     origin: &'a PublicOrigin,
     /// The login host, as the address bar shows it.
@@ -46,12 +46,13 @@ impl WalletShell {
         let handlers: Vec<_> =
             environments.map(|one| format!("{}{}/hosted", service.public_address, one.path())).collect();
         let facts = ShellFacts { origin, host: service.origin.host(), handlers: handlers.join(" ") };
-        // The version that the pages contain also covers the pages.
+        // The pages contain a version that also depends on their own content, so they are rendered
+        // twice.
         let draft = Language::ALL.map(|language| draw(&facts, language, &AssetFolder::new("/wallet", Vec::new(), "")));
-        let folder = AssetFolder::new("/wallet", FILES.to_vec(), &(draft.concat() + WORKER));
+        let folder = AssetFolder::new("/wallet", FILES.to_vec(), &(draft.concat() + SERVICE_WORKER));
         let documents = Language::ALL.map(|language| draw(&facts, language, &folder).into());
         let scope = origin.link("/wallet");
-        let worker = format!("const SHELL = {};\n{WORKER}", list(origin, &folder)).into();
+        let worker = format!("const SHELL = {};\n{SERVICE_WORKER}", list(origin, &folder)).into();
         let scope = HeaderValue::try_from(scope).expect("the path of a URL is printable");
         let login_origin = (origin != &service.origin).then(|| service.origin.clone());
         Self { origin: origin.clone(), login_origin, folder, worker, scope, documents }
@@ -67,7 +68,7 @@ impl WalletShell {
     pub(super) fn manifest(&self, language: Language) -> Value {
         let words = wallet_words(language);
         let start = self.origin.link("/wallet");
-        let icon = self.folder.link(&self.origin, SIGN);
+        let icon = self.folder.link(&self.origin, ICON_NAME);
         json!({
             "id": start, "start_url": start, "scope": start, "lang": language.tag(), "display": "standalone",
             "name": format!("{} · {}", words.title, self.origin.host()), "short_name": words.title,
@@ -89,13 +90,12 @@ fn draw(facts: &ShellFacts<'_>, language: Language, folder: &AssetFolder) -> Str
     let origin = facts.origin;
     let head = html! {
         link rel="manifest" href={ (origin.link("/wallet/manifest.webmanifest")) "?lang=" (language.tag()) };
-        link rel="apple-touch-icon" href=(folder.link(origin, SIGN));
+        link rel="apple-touch-icon" href=(folder.link(origin, ICON_NAME));
         meta name="theme-color" content="#0a6b47";
-        script type="module" src=(folder.link(origin, MODULE)) {}
+        script type="module" src=(folder.link(origin, SCRIPT_NAME)) {}
     };
     let main = main(facts, words, folder);
-    let foot =
-        html! { (words.foot) " " a href=(folder.link(origin, NOTICE)) lang="en" hreflang="en" { (words.licences) } };
+    let foot = html! { (words.footer) " " a href=(folder.link(origin, NOTICE_NAME)) lang="en" hreflang="en" { (words.licences) } };
     Frame { head, foot, ..Frame::new(language, words.title, origin, Layout::Sheet, main) }.render()
 }
 

@@ -1,4 +1,5 @@
-//! The texts that the script shows: the outcomes of codes and answers, and the errors of fields.
+//! Renders the texts that the wallet's script shows: the outcomes of codes and answers, and the
+//! errors of fields.
 
 use maud::{Markup, html};
 
@@ -10,14 +11,14 @@ pub(super) fn texts(words: &WalletWords) -> Markup {
         template #texts {
             @for (name, outcome) in words.outcomes { (render_outcome(name, outcome)) }
             (hint("two-digits", &html! { (words.two_digits) }))
-            (hint("other-number", &html! { (words.other_number) }))
+            (hint("other-number", &html! { (words.wrong_number) }))
             (hint("not-pasted", &html! { (words.not_pasted) }))
-            (hint("other-word", &(words.other_word)(&place("position"))))
+            (hint("other-word", &(words.wrong_word)(&place("position"))))
             (hint("count", &(words.wrong_count)(&place("count"))))
             (hint("checksum", &html! { (words.wrong_checksum) }))
             (hint("unknown", &(words.unknown_word)(&place("position"), &place("word"))))
             (hint("unknown-meant", &html! {
-                ((words.unknown_word)(&place("position"), &place("word"))) " " ((words.meant)(&place("meant")))
+                ((words.unknown_word)(&place("position"), &place("word"))) " " ((words.suggested_word)(&place("meant")))
             }))
             li.card data-text="site" {
                 h2.domain { bdi data-place="domain" {} }
@@ -40,8 +41,8 @@ fn render_outcome(name: &str, outcome: &OutcomeText) -> Markup {
 fn sentence(sentence: &Sentence) -> Markup {
     match sentence {
         Sentence::Plain(text) => html! { (text) },
-        Sentence::Of(text) => text(&place("domain")),
-        Sentence::Lasting(text) => text(&place("amount")),
-        Sentence::Between(text) => text(&place("there"), &place("host")),
+        Sentence::WithDomain(text) => text(&place("domain")),
+        Sentence::WithDuration(text) => text(&place("amount")),
+        Sentence::WithHosts(text) => text(&place("there"), &place("host")),
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of the audit log about domains.
+//! Statements that add audit log entries about domains.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use signpost_store::{Statement, params, random};
 
 use crate::ids::DomainId;
 
-/// Reads account and environment from the domain.
+/// Adds an entry with the account and the environment of the domain.
 const ADD_ON_DOMAIN: &str = "
     INSERT INTO audit (id, at, account, environment, actor, action, object, details)
     SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM domains WHERE id = $5";

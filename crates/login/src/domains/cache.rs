@@ -1,4 +1,4 @@
-//! A cache of domains for the creation of sessions.
+//! A read-through cache of domains, used when sessions are created.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl DomainCache {
     /// Returns a domain from the cache, or the result of `read`.
     ///
     /// # Errors
-    /// The errors of `read`.
+    /// Returns the errors of `read`.
     pub(crate) async fn find(
         &self,
         account: &Account,
@@ -80,7 +80,8 @@ impl DomainCache {
         read: impl Future<Output = Result<Domain, Error>>,
     ) -> Result<CachedDomain, Error> {
         let key = (account.clone(), name.clone());
-        // The version before the read: any later change results in a new version.
+        // The version is determined before the read, so that any later change results in another
+        // version.
         let version = self.store.table_version();
         if self.domains.get(&key).is_some_and(|domain| domain.version != version) {
             self.domains.invalidate(&key);

@@ -1,4 +1,5 @@
-//! The encryption key of the secrets in the database, and the check whether this process may write secrets.
+//! Checks whether this process may write secrets, by the encryption key that the database has
+//! recorded.
 //!
 //! The database records a fingerprint of the key. Every write of a secret checks the fingerprint in its own
 //! transaction, so that a process without the key, or with another, stores nothing that the servers cannot read or that
@@ -34,21 +35,22 @@ pub enum EncryptionKeyError {
     Different,
 }
 
-/// The keys that the database has recorded.
+/// The fingerprints of the encryption keys that the database has recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedKeys {
-    /// The fingerprint of the key that encrypts.
+    /// The fingerprint of the current key.
     current: Option<String>,
-    /// The fingerprint of the key before, until no secret is encrypted with it.
+    /// The fingerprint of the previous key, until no secret is encrypted with it any more.
     previous: Option<String>,
 }
 
-/// The admission of a process that may write secrets.
+/// The result of a successful check: how a process may write secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyAdmission {
-    /// Its key is recorded, or it has none and the database has recorded none.
+    /// The process may write secrets: its key is recorded, or neither the process nor the database
+    /// has a key.
     Allowed,
-    /// It may record its key, if that decrypts everything.
+    /// The process may record its key, if the key decrypts all secrets.
     MayRecord,
 }
 
@@ -62,7 +64,8 @@ impl RecordedKeys {
     /// Returns true if a process with these keys may write secrets.
     ///
     /// # Errors
-    /// [`EncryptionKeyError`] if the key in the database differs from the key of the process.
+    /// Returns [`EncryptionKeyError`] if the key in the database differs from the key of the
+    /// process.
     pub fn admit(&self, seal: &Seal) -> Result<KeyAdmission, EncryptionKeyError> {
         let Some(current) = &self.current else {
             return Ok(if seal.is_enabled() { KeyAdmission::MayRecord } else { KeyAdmission::Allowed });
@@ -79,7 +82,7 @@ impl RecordedKeys {
 /// Returns the keys that the database has recorded.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find(store: &Store) -> Result<RecordedKeys> {
     let row = store.read_one(FIND, params![]).await?.context("encryption_key is one row")?;
     let current = row.opt_text(0)?.map(str::to_owned);
@@ -90,8 +93,8 @@ pub async fn find(store: &Store) -> Result<RecordedKeys> {
 /// Performs a write of secrets if this process may write secrets, which the same transaction checks.
 ///
 /// # Errors
-/// [`Unavailable`] if this process may not write secrets or the database is unavailable; [`WriteError::Conflict`] if a
-/// required statement changed no row.
+/// Returns [`Unavailable`] if this process may not write secrets or the database is unavailable;
+/// [`WriteError::Conflict`] if a required statement changed no row.
 pub async fn commit_secrets(
     store: &Store,
     seal: &Seal,

@@ -1,4 +1,5 @@
-//! The login rules of a hosted domain: methods, registration and display name.
+//! The login rules of a hosted domain: its login methods, its registration policy and its display
+//! name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use signpost_platform::accounts::Environment;
 /// Maximum characters of a display name.
 const MAX_DISPLAY_NAME_LEN: usize = 60;
 
-/// A way to prove the possession of a key.
+/// A login method: a way to prove possession of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoginMethod {
@@ -25,7 +26,7 @@ pub enum LoginMethod {
     Passkey,
 }
 
-/// The methods of a domain, not empty and without duplicates.
+/// The login methods of a domain: a list that is not empty and has no duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct LoginMethods(Vec<LoginMethod>);
@@ -35,24 +36,25 @@ pub struct LoginMethods(Vec<LoginMethod>);
 #[error("{0}")]
 pub struct InvalidLoginMethods(&'static str);
 
-/// The rule for the registration of new users.
+/// The registration policy for new users of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Registration {
-    /// Everyone may register.
+    /// Everyone may register an account.
     #[default]
     Open,
-    /// Only in sessions that the integrator opens with `mode: "register"`.
+    /// Users may register only in sessions that the integrator opens with `mode: "register"`.
     Closed,
 }
 
-/// The display name of a site, shown together with its domain: a line without invisible characters.
+/// The display name of a site: a single line without invisible characters. Pages show it next to
+/// the domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct DisplayName(String);
 
 impl LoginMethod {
-    /// All methods.
+    /// All login methods.
     pub const ALL: [Self; 4] = [Self::Scan, Self::Browser, Self::Lightning, Self::Passkey];
 
     /// Returns the name in requests, replies, events and the database.
@@ -74,10 +76,10 @@ impl LoginMethod {
 }
 
 impl LoginMethods {
-    /// Parses the methods of a request, in its order.
+    /// Parses the methods in a request, and preserves their order.
     ///
     /// # Errors
-    /// If the list is empty, or has an unknown or a repeated method.
+    /// Returns an error if the list is empty, or has an unknown or a repeated method.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidLoginMethods> {
         let mut methods = Vec::new();
         for word in words {
@@ -93,7 +95,7 @@ impl LoginMethods {
 
     /// Creates the list of these methods without duplicates.
     #[must_use]
-    pub fn of(first: LoginMethod, others: impl IntoIterator<Item = LoginMethod>) -> Self {
+    pub fn new(first: LoginMethod, others: impl IntoIterator<Item = LoginMethod>) -> Self {
         let mut methods = vec![first];
         for method in others {
             if !methods.contains(&method) {
@@ -105,7 +107,7 @@ impl LoginMethods {
 
     /// Returns the default methods of a domain.
     #[must_use]
-    pub fn usual(environment: Environment) -> Self {
+    pub fn default_for(environment: Environment) -> Self {
         Self(match environment {
             Environment::Live => vec![LoginMethod::Scan, LoginMethod::Passkey],
             Environment::Sandbox => LoginMethod::ALL.to_vec(),
@@ -167,9 +169,9 @@ impl DisplayName {
     /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// If no character is left, or there are too many.
+    /// Returns an error if no character is left, or there are too many.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let name = signpost_text::line(text).trim().to_owned();
+        let name = signpost_text::clean_line(text).trim().to_owned();
         match name.chars().count() {
             1..=MAX_DISPLAY_NAME_LEN => Ok(Self(name)),
             _ => Err(format!("must have 1 to {MAX_DISPLAY_NAME_LEN} visible characters, or be null")),
@@ -218,8 +220,8 @@ mod tests {
 
     #[test]
     fn live_defaults_resist_relay() {
-        assert_eq!(LoginMethods::usual(Environment::Live).to_string(), "scan,passkey");
-        assert_eq!(LoginMethods::usual(Environment::Sandbox).to_string(), "scan,browser,lightning,passkey");
+        assert_eq!(LoginMethods::default_for(Environment::Live).to_string(), "scan,passkey");
+        assert_eq!(LoginMethods::default_for(Environment::Sandbox).to_string(), "scan,browser,lightning,passkey");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Domains: the host names of an integrator's logins.
 //!
-//! The rules are pure functions; [`proof`] searches for proofs, and [`sql`] stores domains.
+//! The rules in this module are pure functions; [`proof`] searches for ownership proofs, and
+//! [`sql`] stores domains.
 
 pub mod audit;
 mod cache;
@@ -64,14 +65,14 @@ columns! {
     }
 }
 
-/// The handler of a domain, which answers its wallets.
+/// The kind of handler that answers the wallets of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandlerKind {
-    /// The server of the integrator.
+    /// The integrator's own server answers wallets.
     #[default]
     Direct,
-    /// The service itself.
+    /// The service answers wallets itself.
     Hosted,
 }
 
@@ -96,9 +97,9 @@ impl HandlerKind {
 /// (docs/handlers.md, Events).
 #[derive(Clone, Debug)]
 pub struct SigningSecrets {
-    /// Signs `X-Svc-Signature`.
+    /// The secret that signs `X-Svc-Signature`.
     pub current: WebhookSecret,
-    /// Signs `X-Svc-Signature-Next`.
+    /// The secret that signs `X-Svc-Signature-Next`.
     pub next: Option<WebhookSecret>,
 }
 
@@ -135,10 +136,10 @@ pub struct RegisteredDomain {
     pub secret: WebhookSecret,
 }
 
-/// Checks a registration and creates the domain.
+/// Validates a registration and creates the domain.
 ///
 /// # Errors
-/// The wrong field and the reason.
+/// Returns the name of the invalid field, and the reason.
 pub fn register(
     new: &NewDomain,
     account: Account,
@@ -221,12 +222,12 @@ fn registrable(name: &DomainName) -> Option<&str> {
 /// Parses a URL for wallets or events.
 ///
 /// # Errors
-/// The reason why the URL is not allowed.
+/// Returns the reason why the URL is not allowed.
 pub fn parse_webhook_url(text: &str, egress: EgressPolicy) -> Result<Url, String> {
     if text.len() > 512 {
         return Err("must have at most 512 characters".to_owned());
     }
-    // Some parsers read a backslash as a slash: the URL would have another host for them.
+    // Some parsers treat a backslash as a slash, and would find another host in the URL.
     if text.contains('\\') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err("must not contain spaces, control characters or backslashes".to_owned());
     }
@@ -259,7 +260,7 @@ impl Domain {
     /// Returns the login methods.
     #[must_use]
     pub fn methods(&self) -> LoginMethods {
-        self.methods.clone().unwrap_or_else(|| LoginMethods::usual(self.account.environment))
+        self.methods.clone().unwrap_or_else(|| LoginMethods::default_for(self.account.environment))
     }
 
     /// Returns true if a session may use the webhook `url`: on the domain, below it, or on the host of the domain's
@@ -297,7 +298,7 @@ mod tests {
             ("com", false, false),
             ("co.uk", false, false),
             ("github.io", false, false),
-            // Below a wildcard, and itself the base of a wildcard.
+            // A name below a wildcard that is itself the base of a wildcard.
             ("mtls.run.app", false, false),
             ("someone.github.io", true, true),
             ("127.0.0.1", false, false),

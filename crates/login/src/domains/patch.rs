@@ -1,4 +1,4 @@
-//! Changes of domains.
+//! The change of a domain's properties.
 
 use serde_json::{Map, Value, json};
 use url::Url;

@@ -1,4 +1,4 @@
-//! Changes of domains in the database.
+//! Applies a change of a domain in the database.
 
 use jiff::Timestamp;
 use signpost_platform::accounts::audit::sql::insert_entry;
@@ -31,7 +31,7 @@ const PATCH: &str = sql!(
     "'))))"
 );
 
-/// An error of [`patch`].
+/// The reason why [`patch`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PatchDomainError {
     /// The account has no such domain.
@@ -48,7 +48,8 @@ pub enum PatchDomainError {
 /// Changes a domain.
 ///
 /// # Errors
-/// [`PatchDomainError::NotFound`], [`PatchDomainError::SharedLoginHost`], or that the database is unavailable.
+/// Returns [`PatchDomainError::NotFound`], [`PatchDomainError::SharedLoginHost`], or that the
+/// database is unavailable.
 pub async fn patch(
     store: &Store,
     account: &Account,

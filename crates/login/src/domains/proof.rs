@@ -1,4 +1,5 @@
-//! The search for the proof that an integrator owns a domain: a TXT record or a file, read without a cache.
+//! Searches for the proof that an integrator owns a domain: a TXT record or a file. Both are read
+//! without a cache.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -9,22 +10,23 @@ use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound};
 
 use super::{ProofToken, WellKnown};
 
-/// Timeout of a check.
+/// Timeout of a search for a proof.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum characters of a found text in the reply: enough to see a mistake, too few to read files of others.
+/// Maximum characters of a found text in the reply: enough to see a typing error, but too few to
+/// read other files through this server.
 const MAX_FOUND_CHARS: usize = 200;
 
-/// The checker of published proofs; cheap to clone.
+/// Searches for published proofs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DomainVerifier {
-    names: NameResolver,
+    resolver: NameResolver,
     outbound: Outbound,
 }
 
-/// The check of a place for proofs.
+/// The result of a check at one of the places where a proof may be published.
 #[derive(Debug, Serialize)]
 pub struct ProofCheck {
-    /// `dns_txt` or `well_known`.
+    /// The method of the check: `dns_txt` or `well_known`.
     pub method: &'static str,
     /// The name or URL that was read.
     pub name: String,
@@ -32,22 +34,22 @@ pub struct ProofCheck {
     pub expected: String,
     /// The texts that were found.
     pub found: Vec<String>,
-    /// Why no text was found.
+    /// The reason why no text was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl DomainVerifier {
-    /// Creates a verifier that resolves texts and addresses with `names`.
+    /// Creates a verifier that resolves texts and addresses with `resolver`.
     #[must_use]
-    pub fn new(names: NameResolver) -> Self {
-        Self { outbound: Outbound::new(&names), names }
+    pub fn new(resolver: NameResolver) -> Self {
+        Self { outbound: Outbound::new(&resolver), resolver }
     }
 
     /// Returns the first check that finds the token.
     ///
     /// # Errors
-    /// All checks, after at most 10 s.
+    /// Returns all checks, after at most 10 s.
     pub async fn find_proof(
         &self,
         domain: &DomainName,
@@ -73,7 +75,7 @@ impl DomainVerifier {
     }
 
     async fn check_txt(&self, name: &str, token: &ProofToken) -> ProofCheck {
-        let found = tokio::time::timeout(CHECK_TIMEOUT, self.names.lookup_txt(name)).await;
+        let found = tokio::time::timeout(CHECK_TIMEOUT, self.resolver.lookup_txt(name)).await;
         let (found, error) = match found {
             Ok(Ok(texts)) => (texts, None),
             Ok(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),

@@ -15,10 +15,11 @@ use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 use crate::ids::DomainId;
 
 /// Number of domains that are read at a time, so that a million of them are never in memory at once.
-const PAGE: u32 = 100;
+const PAGE_LEN: u32 = 100;
 
-/// The next domains in the order of their IDs. The system domain signs nothing.
-const NEXT: &str = sql!(
+/// Selects the next domains in the order of their IDs, except the system domain, because it signs
+/// nothing.
+const LIST_AFTER: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
     " FROM domains WHERE id > $1 AND account <> '",
@@ -28,11 +29,12 @@ const NEXT: &str = sql!(
     " FROM deleted_domains WHERE id > $1 ORDER BY id LIMIT $2"
 );
 
-/// Compares the read secret: a secret that has changed is encrypted already.
-const SEAL: &str = "
+/// Replaces the secrets of a domain, if they are unchanged since they were read. A changed secret
+/// is already encrypted with the current key.
+const REPLACE_SECRETS: &str = "
     UPDATE domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
-const SEAL_DELETED: &str = "
+const REPLACE_DELETED_SECRETS: &str = "
     UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
 /// Counts domains, registered or deleted, with a secret in plain text.
@@ -49,7 +51,7 @@ const COUNT_PLAIN_TEXT: &str = "
 /// was interrupted, only some of them can.
 ///
 /// # Errors
-/// If a secret cannot be decrypted, or the database is unavailable.
+/// Returns an error if a secret cannot be decrypted, or the database is unavailable.
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     let mut all = 0;
     let mut unreadable = 0;
@@ -72,7 +74,7 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// Returns the number of domains with a secret in plain text.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn count_plain_text(store: &Store) -> Result<i64> {
     store.count(COUNT_PLAIN_TEXT, params![]).await
 }
@@ -81,7 +83,7 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
 /// secrets.
 ///
 /// # Errors
-/// If the database is unavailable. Secrets of earlier pages stay encrypted then.
+/// Returns an error if the database is unavailable. Secrets of earlier pages stay encrypted then.
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let mut sealed = 0;
     let mut page = list_after(store, "").await?;
@@ -103,7 +105,7 @@ async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Times
         }
         let new_current = encrypt_again(seal, current, id)?;
         let new_next = next.as_ref().map(|next| encrypt_again(seal, next, id)).transpose()?;
-        for sql in [SEAL, SEAL_DELETED] {
+        for sql in [REPLACE_SECRETS, REPLACE_DELETED_SECRETS] {
             statements.push(Statement::new(sql, params![&new_current, new_next.as_ref(), id, current]));
         }
         sealed += 1;
@@ -130,6 +132,6 @@ fn decrypt(seal: &Seal, id: &DomainId, secrets: &SealedSecrets) -> Result<()> {
 }
 
 async fn list_after(store: &Store, id: &str) -> Result<Vec<SealedDomain>> {
-    let rows = store.read(NEXT, params![id, PAGE]).await?;
+    let rows = store.read(LIST_AFTER, params![id, PAGE_LEN]).await?;
     rows.into_iter().map(|row| SealedDomain::from_part("domains", row)).collect()
 }

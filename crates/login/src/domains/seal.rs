@@ -17,9 +17,9 @@ const FINGERPRINT_LABEL: &[u8] = b"signpost encryption key";
 /// Encrypts and decrypts signing secrets.
 #[derive(Default)]
 pub struct Seal {
-    /// Encrypts and decrypts.
+    /// The key that encrypts and decrypts.
     key: Option<LessSafeKey>,
-    /// Only decrypts, while the key is being changed.
+    /// The previous key. It only decrypts, while the key is being changed.
     old: Option<LessSafeKey>,
     fingerprint: Option<KeyFingerprint>,
     old_fingerprint: Option<KeyFingerprint>,
@@ -38,8 +38,8 @@ impl Seal {
         Self {
             key: key.map(aead),
             old: old.map(aead),
-            fingerprint: key.map(KeyFingerprint::of),
-            old_fingerprint: old.map(KeyFingerprint::of),
+            fingerprint: key.map(KeyFingerprint::new),
+            old_fingerprint: old.map(KeyFingerprint::new),
         }
     }
 
@@ -78,7 +78,7 @@ impl Seal {
     /// Decrypts a stored secret of `owner`. A secret in plain text is returned unchanged.
     ///
     /// # Errors
-    /// If the secret was encrypted with another key.
+    /// Returns an error if the secret was encrypted with another key.
     pub fn decrypt(&self, stored: &str, owner: &str) -> Result<SecretString> {
         let Some(sealed) = stored.strip_prefix(SEALED_PREFIX) else { return Ok(stored.to_owned().into()) };
         let bytes = BASE64.decode(sealed.as_bytes()).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Seal {
 }
 
 impl KeyFingerprint {
-    fn of(key: &[u8; 32]) -> Self {
+    fn new(key: &[u8; 32]) -> Self {
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), FINGERPRINT_LABEL);
         Self(data_encoding::HEXLOWER.encode(tag.as_ref()))
     }
@@ -127,7 +127,7 @@ pub fn parse_key(text: &str) -> Option<SealKey> {
     Some(SealKey(data_encoding::HEXLOWER.encode(&bytes).into()))
 }
 
-/// The operator's key.
+/// The operator's encryption key.
 #[derive(Clone, Debug)]
 pub struct SealKey(SecretString);
 
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secret_opens_with_its_key_and_owner() {
+    fn secret_decrypts_with_its_key_and_owner() {
         let seal = Seal::new(Some(&[1; 32]), None);
         let encrypted = seal.encrypt("whsec_x", "dom_1", [9; 12]);
         assert!(encrypted.starts_with(SEALED_PREFIX) && !encrypted.contains("whsec"));
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn old_key_opens_during_a_key_change() {
+    fn old_key_decrypts_during_a_key_change() {
         let (old, changing) = (Seal::new(Some(&[1; 32]), None), Seal::new(Some(&[2; 32]), Some(&[1; 32])));
         let encrypted = old.encrypt("whsec_x", "dom_1", [9; 12]);
         assert_eq!(changing.decrypt(&encrypted, "dom_1").unwrap().expose_secret(), "whsec_x");
         assert!(changing.is_stale(&encrypted, "dom_1") && changing.is_stale("whsec_x", "dom_1"));
-        let anew = changing.encrypt("whsec_x", "dom_1", [8; 12]);
-        assert!(!changing.is_stale(&anew, "dom_1") && old.decrypt(&anew, "dom_1").is_err());
+        let encrypted_again = changing.encrypt("whsec_x", "dom_1", [8; 12]);
+        assert!(!changing.is_stale(&encrypted_again, "dom_1") && old.decrypt(&encrypted_again, "dom_1").is_err());
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_32_bytes() {
+    fn encryption_key_has_32_bytes() {
         assert_eq!(parse_key(&"ab".repeat(32)).unwrap().bytes(), [0xab; 32]);
         assert_eq!(parse_key(&BASE64.encode(&[7; 32])).unwrap().bytes(), [7; 32]);
         for text in ["", "secret", &"ab".repeat(31), &BASE64.encode(&[7; 33])] {

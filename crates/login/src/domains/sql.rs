@@ -1,4 +1,4 @@
-//! Domains in the database.
+//! Queries and statements for domains.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -35,7 +35,7 @@ const INSERT_SYSTEM_DOMAIN: &str = sql!(DomainRow::INSERT, " ON CONFLICT (accoun
 
 pub(super) const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM domains");
 
-const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
+const LIST_OF_ACCOUNT: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
 const FIND_BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
 const FIND_BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
 const FIND_IN_ANY_ACCOUNT: &str = sql!(SELECT, " WHERE id = $1");
@@ -44,7 +44,7 @@ const COUNT: &str = "SELECT COUNT(*) FROM domains WHERE account = $1 AND environ
 
 const LIST: &str = sql!(SELECT, " WHERE account <> '", SERVER_ACCOUNT, "' ORDER BY created_at, id");
 
-/// Live hosted domains that offer Lightning.
+/// Start of a subquery that selects live hosted domains with Lightning login.
 pub(super) const OTHERS_WITH_LIGHTNING: &str = "
     SELECT 1 FROM domains AS other
     WHERE other.environment = 'live' AND other.handler = 'hosted' AND other.methods LIKE '%lightning%'";
@@ -66,8 +66,8 @@ const ACTIVATE: &str = "
     UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
     WHERE id = $1 AND next_webhook_secret IS NOT NULL";
 
-/// The secrets of a domain, or of a deleted domain with pending events.
-const SECRETS: &str = sql!(
+/// Selects the secrets of a domain, or of a deleted domain with pending events.
+const SELECT_SECRETS: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
     " FROM domains WHERE id = $1 UNION ALL SELECT ",
@@ -133,10 +133,10 @@ pub struct ListedDomain {
     pub created_at: Timestamp,
 }
 
-/// An error of [`insert`].
+/// The reason why [`insert`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterDomainError {
-    /// The account has registered the domain before.
+    /// The account has already registered the domain.
     #[error("the domain is already registered as {}", .0.id)]
     Exists(Box<Domain>),
     /// The account has [`MAX_DOMAINS`] domains.
@@ -153,8 +153,8 @@ pub enum RegisterDomainError {
 /// Registers a domain.
 ///
 /// # Errors
-/// [`RegisterDomainError`]; `Internal` is [`Unavailable`](signpost_store::Unavailable) if the database cannot be
-/// written or this process may not write secrets.
+/// Returns [`RegisterDomainError`]; `Internal` is [`Unavailable`](signpost_store::Unavailable) if
+/// the database cannot be written or this process may not write secrets.
 pub async fn insert(
     store: &Store,
     seal: &Seal,
@@ -185,7 +185,7 @@ pub async fn insert(
 /// Inserts the system domain, if it does not exist. It has no audit entry and no secrets.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn insert_system_domain(store: &Store, domain: Domain) -> Result<()> {
     let apex = apex(&domain.name).to_owned();
     let secrets = SealedSecrets { webhook_secret: String::new(), next_webhook_secret: None };
@@ -196,17 +196,17 @@ pub(crate) async fn insert_system_domain(store: &Store, domain: Domain) -> Resul
 /// Returns an account's domains after `after`, oldest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, max: u32) -> Result<Vec<Domain>> {
     let after = after.map_or("", DomainId::as_str);
-    let rows = store.read(ALL, params![&account.name, account.environment, after, max]).await?;
+    let rows = store.read(LIST_OF_ACCOUNT, params![&account.name, account.environment, after, max]).await?;
     rows.into_iter().map(read_domain).collect()
 }
 
 /// Returns the account's domain with this ID.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
     let row = store.read_by_index(FIND_BY_ID, params![&account.name, account.environment, id]).await?;
     row.map(read_domain).transpose()
@@ -215,7 +215,7 @@ pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Opt
 /// Returns the account's domain with this name.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
     let row = store.read_by_index(FIND_BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
     row.map(read_domain).transpose()
@@ -224,7 +224,7 @@ pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -
 /// Returns true if another account has verified the name of this domain, a name below it or a name above it.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub(crate) async fn is_claimed(store: &Store, Domain { account, name, .. }: &Domain) -> Result<bool> {
     let params = params![account.environment, apex(name), &account.name, name.as_str()];
     Ok(store.read_by_index(IS_CLAIMED, params).await?.is_some())
@@ -233,7 +233,7 @@ pub(crate) async fn is_claimed(store: &Store, Domain { account, name, .. }: &Dom
 /// Marks a domain as verified.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the account has no such domain.
+/// Returns [`WriteError::Conflict`] if the account has no such domain.
 pub async fn set_verified(
     store: &Store,
     account: &Account,
@@ -246,32 +246,32 @@ pub async fn set_verified(
     store.commit([Statement::expect_row(VERIFY, params), entry]).await
 }
 
-/// Deletes a domain, in a write with the statements of `with`. Queued events are still delivered.
+/// Deletes a domain, in one write with `extra_statements`. Queued events are still delivered.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the account has no such domain.
+/// Returns [`WriteError::Conflict`] if the account has no such domain.
 pub async fn delete(
     store: &Store,
     account: &Account,
     id: &DomainId,
     by: &Actor,
     now: Timestamp,
-    with: Vec<Statement>,
+    extra_statements: Vec<Statement>,
 ) -> Result<(), WriteError> {
     let statements = [
         insert_domain_entry(by, Action::DomainDeleted, id, &json!({}), now),
         Statement::expect_row(INSERT_DELETED_DOMAIN, params![now, &account.name, account.environment, id]),
         Statement::expect_row(DELETE, params![id]),
     ];
-    store.commit(statements.into_iter().chain(with).collect::<Vec<_>>()).await
+    store.commit(statements.into_iter().chain(extra_statements).collect::<Vec<_>>()).await
 }
 
 /// Returns the secrets of a domain of any account, registered or deleted.
 ///
 /// # Errors
-/// If a secret cannot be decrypted, or the database cannot be read.
+/// Returns an error if a secret cannot be decrypted, or the database cannot be read.
 pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<SigningSecrets>> {
-    let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(SELECT_SECRETS, params![id]).await? else { return Ok(None) };
     let SealedDomain { id, secrets } = SealedDomain::from_part("domains", row)?;
     let current = decrypt_secret(seal, &secrets.webhook_secret, &id).context("webhook_secret")?;
     let next = match secrets.next_webhook_secret {
@@ -289,7 +289,7 @@ pub(super) fn decrypt_secret(seal: &Seal, stored: &str, domain: &DomainId) -> Re
 /// Returns the domains of all accounts, for the operator's list.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
     store.read(LIST, params![]).await?.into_iter().map(|row| read_domain(row).map(ListedDomain::from)).collect()
 }
@@ -297,7 +297,7 @@ pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
 /// Returns the domain with this ID regardless of account. Callers must authorize access by other means.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
     store.read_by_index(FIND_IN_ANY_ACCOUNT, params![id]).await?.map(read_domain).transpose()
 }
@@ -305,7 +305,8 @@ pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<
 /// Sets the next webhook secret.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if there is no such domain, and the errors of [`commit_secrets`].
+/// Returns [`WriteError::Conflict`] if there is no such domain, and the errors of
+/// [`commit_secrets`].
 pub async fn rotate_secret(
     store: &Store,
     seal: &Seal,
@@ -322,7 +323,7 @@ pub async fn rotate_secret(
 /// Replaces the webhook secret with the next secret.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the domain has no next secret.
+/// Returns [`WriteError::Conflict`] if the domain has no next secret.
 pub async fn activate_secret(store: &Store, id: &DomainId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::SecretActivated, id, &json!({}), now);
     store.commit([Statement::expect_row(ACTIVATE, params![id]), entry]).await

@@ -30,7 +30,7 @@ pub fn name(public_url: Option<&Url>) -> DomainName {
 /// registers it.
 ///
 /// # Errors
-/// If the database is unavailable, or the public address is not a URL.
+/// Returns an error if the database is unavailable, or the public address is not a URL.
 pub async fn find_or_register(
     store: &Store,
     public_url: Option<&Url>,
@@ -42,7 +42,7 @@ pub async fn find_or_register(
         return Ok(own);
     }
     let webhook_url = public_address.parse().with_context(|| format!("{public_address} is no address"))?;
-    // Its sessions have no events, so that nothing is posted to its webhook.
+    // The sessions of the system domain have no events, so nothing is posted to this webhook.
     let own = Domain::new(account(), name.clone(), webhook_url, now, &DomainEntropy::draw());
     sql::insert_system_domain(store, Domain { handler: HandlerKind::Hosted, ..own }).await?;
     sql::find_by_name(store, &account(), &name).await?.context("the server's own domain is not there")

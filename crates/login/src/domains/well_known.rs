@@ -1,4 +1,5 @@
-//! `https://<domain>/.well-known/svc-verify`: lines with statements of a domain's owner.
+//! Fetches and parses `https://<domain>/.well-known/svc-verify`: the file with the ownership proofs
+//! and the allowed login hosts of a domain.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::ProofToken;
 /// Maximum bytes of a file. A longer file is refused, because a truncated host name in it might be another host.
 const MAX_BYTES: usize = 4096;
 
-/// The file of a domain.
+/// The content of a domain's `svc-verify` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WellKnown(String);
 
@@ -31,7 +32,7 @@ impl WellKnown {
     /// Fetches the file without following redirects.
     ///
     /// # Errors
-    /// The reason of the failure, without the content of the response.
+    /// Returns the reason of the failure, without the content of the response.
     pub async fn fetch(
         outbound: &Outbound,
         domain: &DomainName,
@@ -49,10 +50,10 @@ impl WellKnown {
     /// Parses the file.
     ///
     /// # Errors
-    /// If the file has more than [`MAX_BYTES`].
+    /// Returns an error if the file has more than [`MAX_BYTES`].
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         ensure!(body.len() <= MAX_BYTES, "the file has more than {MAX_BYTES} bytes");
-        // Valid lines are ASCII.
+        // Valid lines are ASCII, so invalid UTF-8 affects only other lines.
         Ok(Self(String::from_utf8_lossy(body).into_owned()))
     }
 
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn domain_vouches_for_exact_host_and_port() {
+    fn domain_allows_exact_host_and_port() {
         let text = "svc-verify=x\nlogin-host=login.example.net\nlogin-host=LOGIN.Example.org:8443\r\n\
                     login-host=b\u{fc}cher.example\nlogin-host=[2606:4700::1]:444\nlogin-host=a.example/path\n\
                     login-host=user@b.example\nlogin-host=c.example?x\nlogin-host=\nlogin-host=d.example:443";

@@ -1,4 +1,4 @@
-//! The past attempts of a delivery, stored with it.
+//! The past attempts of a delivery, in their stored form.
 
 use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
@@ -16,17 +16,17 @@ pub const MAX_PAST_ATTEMPTS: usize = 20;
 /// Maximum stored characters of an error, and of a response.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// An attempt that has ended.
+/// A delivery attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAttempt {
-    /// The time of its start.
+    /// The start of the attempt.
     pub started_at: Timestamp,
     /// The duration in milliseconds.
     pub duration_ms: u64,
     /// The HTTP status of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The error.
+    /// The reason why the attempt failed without a response, or the error in the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The start of the response body, for public endpoints.
@@ -56,7 +56,7 @@ impl PastAttempt {
         }
     }
 
-    /// Returns the attempt as the API shows it.
+    /// Returns the JSON form of the attempt for the API.
     #[must_use]
     pub fn to_view(&self) -> Value {
         let mut view = json!({ "started_at": self.started_at, "duration_ms": self.duration_ms });
@@ -80,7 +80,7 @@ fn shorten(text: &str) -> String {
 /// Parses the stored attempts of a row.
 ///
 /// # Errors
-/// If the text is not valid.
+/// Returns an error if the text is not valid.
 pub fn read_past_attempts(stored: Option<&str>) -> Result<Vec<PastAttempt>> {
     match stored {
         Some(text) => serde_json::from_str(text).context("deliveries.past_attempts"),
@@ -88,8 +88,8 @@ pub fn read_past_attempts(stored: Option<&str>) -> Result<Vec<PastAttempt>> {
     }
 }
 
-/// Returns the stored attempts of a row with a new attempt. Invalid text is replaced, so that an attempt can end in
-/// spite of a damaged row.
+/// Returns the stored attempts of a row with a new attempt appended. Invalid text is replaced, so
+/// that a damaged row does not prevent the end of an attempt.
 #[must_use]
 pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     let mut attempts = read_past_attempts(stored).unwrap_or_default();
@@ -98,7 +98,8 @@ pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     json!(attempts[first_stored..]).to_string()
 }
 
-/// Returns the fingerprints of the current secrets, in the first place the signer of `X-Svc-Signature`.
+/// Returns the fingerprints of the current secrets. The first belongs to the secret that signs
+/// `X-Svc-Signature`.
 #[must_use]
 pub fn fingerprints(secrets: &SigningSecrets) -> Vec<String> {
     [&secrets.current].into_iter().chain(&secrets.next).map(fingerprint).collect()
@@ -140,8 +141,8 @@ mod tests {
     fn damaged_attempts_fail_reads_but_not_appends() {
         for damaged in ["", "{", "{}", "[{}]"] {
             assert!(read_past_attempts(Some(damaged)).is_err(), "{damaged}");
-            let mended = append_attempt(Some(damaged), attempt(1));
-            assert_eq!(read_past_attempts(Some(&mended)).unwrap(), [attempt(1)]);
+            let repaired = append_attempt(Some(damaged), attempt(1));
+            assert_eq!(read_past_attempts(Some(&repaired)).unwrap(), [attempt(1)]);
         }
     }
 

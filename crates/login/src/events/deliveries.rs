@@ -1,4 +1,4 @@
-//! Lists of the events in the outbox, and test events.
+//! Lists the deliveries of events in the outbox, and queues test events.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use super::queue;
 use crate::domains::Domain;
 use crate::ids::{DomainId, EventId};
 
-/// Selects list items from the rows `d`.
+/// Start of a query for list items. The deliveries have the alias `d`.
 const ITEM: &str = sql!(
     "SELECT ",
     DeliveryRow::COLUMN_LIST,
@@ -25,8 +25,8 @@ const ITEM: &str = sql!(
 
 const LIST: &str = sql!(ITEM, "WHERE ($1 = '' OR d.state = $1) ORDER BY d.id DESC LIMIT $2");
 
-/// Uses the index by account.
-const LIST_OF: &str = sql!(
+/// Lists the events of an account. Uses the index by account.
+const LIST_OF_ACCOUNT: &str = sql!(
     ITEM,
     "WHERE d.account = $1 AND d.environment = $2 AND d.id < $3 AND ($4 = '' OR d.state = $4)
      ORDER BY d.id DESC LIMIT $5"
@@ -34,67 +34,70 @@ const LIST_OF: &str = sql!(
 
 const FIND: &str = sql!(ITEM, "WHERE d.id = $1");
 
-const FIND_OF: &str = sql!(ITEM, "WHERE d.id = $1 AND d.account = $2 AND d.environment = $3");
+const FIND_OF_ACCOUNT: &str = sql!(ITEM, "WHERE d.id = $1 AND d.account = $2 AND d.environment = $3");
 
 /// A text that is greater than every event ID.
-const AFTER_ALL: &str = "zzzz";
+const AFTER_ALL_IDS: &str = "zzzz";
 
 const COUNT_FAILED_UP_TO: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' LIMIT $1) AS found";
 
-const COUNT_FAILED_OF_UP_TO: &str =
+const COUNT_FAILED_OF_DOMAIN: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' AND domain_id = $2 LIMIT $1) AS found";
 
 const LIST_NEWEST: &str = sql!(DeliveryRow::SELECT, " WHERE id < $1 ORDER BY id DESC LIMIT $2");
 
-/// Uses the small index of failed deliveries.
+/// Lists failed events. Uses the small index of failed deliveries.
 const LIST_FAILED: &str = sql!(DeliveryRow::SELECT, " WHERE state = 'failed' AND id < $1 ORDER BY id DESC LIMIT $2");
 
 const LIST_FAILED_OF: &str =
     sql!(DeliveryRow::SELECT, " WHERE state = 'failed' AND id < $1 AND domain_id = $3 ORDER BY id DESC LIMIT $2");
 
-const LIST_FAILED_TO: &str = sql!(
+const LIST_FAILED_AT_ENDPOINT: &str = sql!(
     DeliveryRow::SELECT,
     " WHERE state = 'failed' AND id < $1 AND account = $3 AND environment = $4 AND endpoint = $5
      ORDER BY id DESC LIMIT $2"
 );
 
-/// Uses the index of pending deliveries by the time of their next attempt.
+/// Lists pending events. Uses the index of pending deliveries by the time of their next attempt.
 const LIST_WAITING: &str =
     sql!(DeliveryRow::SELECT, " WHERE state || '' = 'pending' ORDER BY next_attempt_at LIMIT $1");
 
-/// Uses the index of deliveries that wait after a failed attempt, by account, endpoint and time.
+/// Lists events for an endpoint that wait after a failed attempt. Uses their index by account,
+/// endpoint and time.
 const LIST_REFUSED_BY: &str = sql!(
     DeliveryRow::SELECT,
     " WHERE state = 'pending' AND in_backoff = 1 AND environment || ' ' || account = $2 AND endpoint = $3
      ORDER BY next_attempt_at, id LIMIT $1"
 );
 
-/// Uses the index of deliveries that are ready for an attempt, by account, endpoint and time.
+/// Lists events for an endpoint that are ready for an attempt. Uses their index by account,
+/// endpoint and time.
 const LIST_READY_FOR: &str = sql!(
     DeliveryRow::SELECT,
     " WHERE state = 'pending' AND in_backoff = 0 AND environment || ' ' || account = $2 AND endpoint = $3
      ORDER BY next_attempt_at, id LIMIT $1"
 );
 
-/// Uses the primary key, so that frequent polling is cheap.
+/// Lists the events after an ID. Uses the primary key, so that frequent polling is cheap.
 const LIST_AFTER: &str = sql!(
     DeliveryRow::SELECT,
     " WHERE id > $1 AND ($2 = '' OR domain_id = $2) AND ($3 = '' OR environment = $3) AND ($4 = '' OR account = $4)
      ORDER BY id LIMIT $5"
 );
 
-/// The statements above, except those of the command line. Public for the test of their query plans.
+/// The statements of this module, except those for the command line. Public for the test of their
+/// query plans.
 pub const DELIVERY_STATEMENTS: [&str; 12] = [
     FIND,
-    FIND_OF,
-    LIST_OF,
+    FIND_OF_ACCOUNT,
+    LIST_OF_ACCOUNT,
     COUNT_FAILED_UP_TO,
-    COUNT_FAILED_OF_UP_TO,
+    COUNT_FAILED_OF_DOMAIN,
     LIST_NEWEST,
     LIST_FAILED,
     LIST_FAILED_OF,
-    LIST_FAILED_TO,
+    LIST_FAILED_AT_ENDPOINT,
     LIST_WAITING,
     LIST_REFUSED_BY,
     LIST_READY_FOR,
@@ -140,7 +143,7 @@ rows! {
     }
 }
 
-/// An event in a list.
+/// An event in a list, with the state of its endpoint.
 #[derive(Debug, Serialize)]
 pub struct DeliveryListItem {
     /// The row of the event.
@@ -151,16 +154,16 @@ pub struct DeliveryListItem {
     pub endpoint_disabled_at: Option<Timestamp>,
 }
 
-/// The filter of a list of an account's events.
+/// The filter for a list of an account's events.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DeliveryFilter<'a> {
     pub state: Option<&'a str>,
     pub before: Option<&'a EventId>,
-    pub most: u32,
+    pub limit: u32,
 }
 
-/// The scope of a list of events.
+/// The domain, environment and account that a list of events is limited to.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DeliveryScope {
@@ -174,7 +177,7 @@ pub struct DeliveryScope {
 /// IDs start with the time, and an event may be stored slightly later than an event with a greater ID.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, max: u32) -> Result<Vec<DeliveryRow>> {
     let DeliveryScope { domain, environment, account } = of;
     let domain = domain.as_ref().map_or("", DomainId::as_str);
@@ -186,7 +189,7 @@ pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, max:
 /// Returns the newest events of a state, or of all states.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_all(store: &Store, state: Option<&str>, max: u32) -> Result<Vec<DeliveryListItem>> {
     let rows = store.read(LIST, params![state.unwrap_or_default(), max]).await?;
     rows.into_iter().map(read_item).collect()
@@ -195,26 +198,26 @@ pub async fn list_all(store: &Store, state: Option<&str>, max: u32) -> Result<Ve
 /// Returns the events of an account, newest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>) -> Result<Vec<DeliveryListItem>> {
-    let DeliveryFilter { state, before, most } = filter;
-    let before = before.map_or(AFTER_ALL, EventId::as_str);
-    let params = params![&account.name, account.environment, before, state.unwrap_or_default(), *most];
-    store.read(LIST_OF, params).await?.into_iter().map(read_item).collect()
+    let DeliveryFilter { state, before, limit } = filter;
+    let before = before.map_or(AFTER_ALL_IDS, EventId::as_str);
+    let params = params![&account.name, account.environment, before, state.unwrap_or_default(), *limit];
+    store.read(LIST_OF_ACCOUNT, params).await?.into_iter().map(read_item).collect()
 }
 
 /// Returns the event with this ID if it belongs to the account.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<DeliveryListItem>> {
-    store.read_one(FIND_OF, params![id, &account.name, account.environment]).await?.map(read_item).transpose()
+    store.read_one(FIND_OF_ACCOUNT, params![id, &account.name, account.environment]).await?.map(read_item).transpose()
 }
 
 /// Returns the event with this ID regardless of account. Callers must authorize access by other means.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
     store.read_one(FIND, params![id]).await?.map(read_item).transpose()
 }
@@ -222,7 +225,7 @@ pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<D
 /// Returns the number of failed events, at most `max`, in a time that does not depend on their number.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_failed_up_to(store: &Store, max: u32) -> Result<u32> {
     Ok(u32::try_from(store.count(COUNT_FAILED_UP_TO, params![max]).await?)?)
 }
@@ -230,37 +233,37 @@ pub async fn count_failed_up_to(store: &Store, max: u32) -> Result<u32> {
 /// Returns the number of failed events of a domain, at most `max`.
 ///
 /// # Errors
-/// If the database cannot be read.
-pub async fn count_failed_of_up_to(store: &Store, domain: &DomainId, max: u32) -> Result<u32> {
-    Ok(u32::try_from(store.count(COUNT_FAILED_OF_UP_TO, params![max, domain]).await?)?)
+/// Returns an error if the database cannot be read.
+pub async fn count_failed_of_domain(store: &Store, domain: &DomainId, max: u32) -> Result<u32> {
+    Ok(u32::try_from(store.count(COUNT_FAILED_OF_DOMAIN, params![max, domain]).await?)?)
 }
 
 /// Returns the events that failed at an endpoint of an account and are older than `before`, newest first.
 ///
 /// # Errors
-/// If the database cannot be read.
-pub async fn list_failed_to(
+/// Returns an error if the database cannot be read.
+pub async fn list_failed_at_endpoint(
     store: &Store,
     (account, endpoint): (&Account, &str),
     before: Option<&EventId>,
     max: u32,
 ) -> Result<Vec<DeliveryRow>> {
-    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    let before = before.map_or(AFTER_ALL_IDS, EventId::as_str);
     let params = params![before, max, &account.name, account.environment, endpoint];
-    read_rows(store.read(LIST_FAILED_TO, params).await?)
+    read_rows(store.read(LIST_FAILED_AT_ENDPOINT, params).await?)
 }
 
 /// Returns the events of a domain, or of all domains, that failed and are older than `before`, newest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_failed(
     store: &Store,
     domain: Option<&DomainId>,
     before: Option<&EventId>,
     max: u32,
 ) -> Result<Vec<DeliveryRow>> {
-    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    let before = before.map_or(AFTER_ALL_IDS, EventId::as_str);
     read_rows(match domain {
         Some(domain) => store.read(LIST_FAILED_OF, params![before, max, domain]).await?,
         None => store.read(LIST_FAILED, params![before, max]).await?,
@@ -270,7 +273,7 @@ pub async fn list_failed(
 /// Returns the pending events in the order of their next attempts.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_waiting(store: &Store, max: u32) -> Result<Vec<DeliveryRow>> {
     read_rows(store.read(LIST_WAITING, params![max]).await?)
 }
@@ -279,7 +282,7 @@ pub async fn list_waiting(store: &Store, max: u32) -> Result<Vec<DeliveryRow>> {
 /// that are ready for an attempt.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_waiting_for(
     store: &Store,
     (account, endpoint): (&Account, &str),
@@ -295,9 +298,9 @@ pub async fn list_waiting_for(
 /// Returns the events of all accounts that are older than `before`, newest first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_newest(store: &Store, before: Option<&EventId>, max: u32) -> Result<Vec<DeliveryRow>> {
-    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    let before = before.map_or(AFTER_ALL_IDS, EventId::as_str);
     read_rows(store.read(LIST_NEWEST, params![before, max]).await?)
 }
 
@@ -308,7 +311,7 @@ fn read_rows(rows: Vec<Row>) -> Result<Vec<DeliveryRow>> {
 /// Queues a test event of a domain, with an entry in the audit log. Returns the ID of the event.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn send_test_event(
     store: &Store,
     domain: &Domain,

@@ -1,4 +1,4 @@
-//! The statements that find due deliveries and lease them to a process.
+//! SQL statements that find due deliveries and lease them to a process.
 
 /// The condition that no attempt at a delivery is running at the time `$now`. A lease that ends more than an hour later
 /// is from a server with a wrong clock, because an attempt lasts less than a minute.
@@ -35,7 +35,8 @@ pub const NEXT: &str = concat!(
        ORDER BY next_attempt_at DESC LIMIT 1)"
 );
 
-/// Makes events ready if their wait for the next attempt has ended, or exceeds the retry schedule.
+/// Marks events as ready if their wait for the next attempt has ended, or exceeds the retry
+/// schedule.
 macro_rules! ready {
     ($is_over:literal, $order:literal, $lock:literal) => {
         concat!(
@@ -148,8 +149,9 @@ pub(super) const DUE_SHARED: &str = due!(
          ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2) AS d"
 );
 
-/// Leases the chosen events. Their state is checked again with the lock, because another server may have leased and
-/// delivered them. `NOT IN` and `+ 0` prevent the planner from reading all rows of the indexes of pending events.
+/// Leases the chosen events. Their state is checked again while the rows are locked, because
+/// another server may have leased and delivered them. `NOT IN` and `+ 0` prevent the planner from
+/// reading all rows of the indexes of pending events.
 macro_rules! claim {
     ($chosen:literal, $lock:literal) => {
         concat!(
@@ -175,8 +177,9 @@ macro_rules! claim {
 /// Leases chosen events. Public for the test that counts its steps.
 pub const CLAIM: &str = claim!("id IN (SELECT c.value FROM json_each($3) AS c)", "");
 
-/// Does not wait for events that another server is leasing. The IDs are an array, so that the planner uses the primary
-/// key: for a set of rows, a planner without statistics would read all pending events.
+/// Leases chosen events in PostgreSQL, without waiting for events that another server is leasing.
+/// The IDs are an array, so that the planner uses the primary key: for a set of rows, a planner
+/// without statistics would read all pending events.
 pub(super) const CLAIM_SHARED: &str = claim!(
     "id = ANY (ARRAY(SELECT c.value FROM json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)) AS c))",
     "FOR UPDATE SKIP LOCKED"

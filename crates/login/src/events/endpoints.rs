@@ -1,4 +1,5 @@
-//! Failing endpoints: after days of failures they get a single attempt per hour, until an attempt succeeds.
+//! Tracks failing endpoints. After days of failures an endpoint is disabled: it gets a single
+//! attempt per hour until an attempt succeeds.
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -19,7 +20,8 @@ const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 const FAILED: &str =
     sql!(EndpointRow::INSERT, " ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5");
 
-/// Changes the row once, so that only the first of several concurrent attempts reports the change.
+/// Disables an endpoint. Changes the row only once, so that only the first of several concurrent
+/// attempts reports the change.
 const DISABLED: &str = "
     UPDATE endpoints SET disabled_at = $4
     WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
@@ -28,21 +30,22 @@ const DISABLED: &str = "
 const SUCCEEDED: &str = "
     DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
 
-/// Uses the index by the start of the failures.
+/// Lists failing endpoints, by the index on the start of the failures.
 const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint LIMIT $1");
 
 const FIND: &str = sql!(EndpointRow::SELECT, " WHERE account = $1 AND environment = $2 AND endpoint = $3");
 
 const COUNT_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM endpoints LIMIT $1) AS failing";
 
-/// Uses the index by the start of the failures, because few endpoints are disabled.
+/// Lists disabled endpoints, by the index on the start of the failures, because few endpoints are
+/// disabled.
 const LIST_DISABLED: &str =
     sql!(EndpointRow::SELECT, " WHERE disabled_at IS NOT NULL ORDER BY failing_since, endpoint LIMIT $1");
 
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
 rows! {
-    /// An endpoint with a failed last attempt.
+    /// The row of an endpoint whose last attempt failed.
     #[derive(Debug)]
     #[expect(missing_docs, reason = "the names are those of FailingEndpoint")]
     pub struct EndpointRow in "endpoints" by [account, environment, endpoint] {
@@ -55,13 +58,13 @@ rows! {
     }
 }
 
-/// An endpoint with failed attempts since a time.
+/// A failing endpoint in a list for integrators or operators.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct FailingEndpoint {
     pub account: String,
     pub environment: Environment,
-    /// Scheme, host and port.
+    /// The scheme, host and port of the URL.
     pub endpoint: String,
     pub failing_since: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +76,7 @@ pub struct FailingEndpoint {
 
 /// Returns the statements that record the effect of an attempt on its endpoint, for the write that ends the attempt, so
 /// that no second probe starts in between. The row of the last statement is the change of the endpoint.
-pub(crate) fn judge_endpoint(
+pub(crate) fn endpoint_statements(
     delivery: &Delivery,
     attempt: &Attempt,
     outcome: DeliveryOutcome,
@@ -86,7 +89,7 @@ pub(crate) fn judge_endpoint(
             vec![Statement::new(SUCCEEDED, params![account, *environment, &endpoint])]
         }
         DeliveryOutcome::Delivered => Vec::new(),
-        // 410 ends the delivery of this event, and is not a failure of the endpoint.
+        // The status 410 ends the delivery of this event, and is not a failure of the endpoint.
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) => vec![
             Statement::new(FAILED, params![account, *environment, &endpoint, now, now + PROBE_INTERVAL]),
@@ -98,7 +101,7 @@ pub(crate) fn judge_endpoint(
 /// Records in the log and in the audit log that an attempt disabled or enabled its endpoint, by the rows from its end.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn report_change(
     store: &Store,
     delivery: &Delivery,
@@ -125,7 +128,7 @@ pub async fn report_change(
 /// Returns the failing endpoints, oldest failures first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_failing(store: &Store, max: u32) -> Result<Vec<FailingEndpoint>> {
     read_failing(store, LIST, max).await
 }
@@ -133,7 +136,7 @@ pub async fn list_failing(store: &Store, max: u32) -> Result<Vec<FailingEndpoint
 /// Returns the disabled endpoints, oldest failures first.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn list_disabled(store: &Store, max: u32) -> Result<Vec<FailingEndpoint>> {
     read_failing(store, LIST_DISABLED, max).await
 }
@@ -146,15 +149,16 @@ async fn read_failing(store: &Store, sql: &'static str, max: u32) -> Result<Vec<
 /// Returns the number of failing endpoints, at most `max`.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_failing_up_to(store: &Store, max: u32) -> Result<u32> {
     Ok(u32::try_from(store.count(COUNT_UP_TO, params![max]).await?)?)
 }
 
-/// Returns an endpoint of an account, if it fails.
+/// Returns the failing endpoint with this origin in an account. `None` if its last attempt
+/// succeeded.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find_failing(store: &Store, account: &Account, endpoint: &str) -> Result<Option<FailingEndpoint>> {
     match store.read_one(FIND, params![&account.name, account.environment, endpoint]).await? {
         Some(row) => Ok(Some(EndpointRow::from_row(row)?.into())),
@@ -165,7 +169,7 @@ pub async fn find_failing(store: &Store, account: &Account, endpoint: &str) -> R
 /// Returns the number of disabled endpoints.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_disabled(store: &Store) -> Result<i64> {
     store.count(COUNT_DISABLED, params![]).await
 }

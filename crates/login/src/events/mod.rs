@@ -1,6 +1,8 @@
-//! The outbox: events are stored in the transaction of their cause, and delivered to endpoints later.
+//! The outbox of events. An event is stored in the transaction that causes it, and delivered to an
+//! endpoint later.
 //!
-//! The rules are pure functions; [`sql`] stores deliveries, and a job delivers them.
+//! The rules in this module are pure functions; [`sql`] stores deliveries, and a background job
+//! delivers them.
 
 pub mod attempts;
 pub mod deliveries;
@@ -24,19 +26,19 @@ use crate::ids::{DomainId, EventId};
 
 pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope};
 pub use endpoints::FailingEndpoint;
-pub use retries::RetryChoice;
+pub use retries::RetryScope;
 pub use slots::AttemptSlots;
-pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming, queue};
+pub use sql::{Claim, EndedAttempt, MoreDue, UpcomingAttempts, queue};
 
 /// Maximum wait that an endpoint may request with `Retry-After`.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// An event on its way to an endpoint.
+/// An event that is to be delivered to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// The ID of the event, equal for all attempts.
     pub id: EventId,
-    /// The domain. Its secrets sign the event.
+    /// The domain whose secrets sign the event.
     pub domain_id: DomainId,
     /// The environment. It determines the allowed addresses.
     pub environment: Environment,
@@ -46,7 +48,7 @@ pub struct Delivery {
     pub url: Url,
     /// The body, equal for all attempts.
     pub body: String,
-    /// True if the previous attempt at the endpoint failed.
+    /// Whether the previous attempt at the endpoint failed.
     pub failed_before: bool,
 }
 
@@ -61,16 +63,16 @@ pub struct ClaimedDelivery {
     pub attempts: u32,
     /// The stored previous attempts.
     pub past_attempts: Option<String>,
-    /// The delivery, or why its row cannot be read.
+    /// The delivery, or the reason why its row cannot be read.
     pub delivery: Result<Delivery>,
 }
 
-/// The result of an attempt.
+/// The result of a delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// The HTTP status of the response.
     pub status: Option<u16>,
-    /// Why there was no response, or the error in it.
+    /// The reason why there was no response, or the error in the response.
     pub error: Option<String>,
     /// The wait that the endpoint requested.
     pub retry_after: Option<Duration>,
@@ -80,14 +82,14 @@ pub struct Attempt {
     pub clock_ahead_s: Option<i64>,
 }
 
-/// The decision after an attempt.
+/// The decision about a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// The endpoint accepted the event.
     Delivered,
     /// Another attempt follows at this time.
     Retry(Timestamp),
-    /// No automatic attempt follows.
+    /// The delivery has failed. No automatic attempt follows.
     Failed,
 }
 
@@ -109,18 +111,24 @@ pub fn endpoint_from_url(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Decides after attempt number `attempts` (1 or more). `random` varies the wait by up to 20 % (jitter), so that a
-/// thousand events that failed together are not retried together.
+/// Decides about a delivery after attempt number `attempts` (1 or more). `random` varies the wait
+/// by up to 20 % (jitter), so that a thousand events that failed together are not retried together.
 #[must_use]
-pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Timestamp, random: u32) -> DeliveryOutcome {
+pub fn decide_outcome(
+    attempt: &Attempt,
+    attempts: u32,
+    schedule: &[Duration],
+    now: Timestamp,
+    random: u32,
+) -> DeliveryOutcome {
     match attempt.status {
         Some(200..=299) => return DeliveryOutcome::Delivered,
-        // Gone: the endpoint requests no further attempts.
+        // With 410 Gone the endpoint requests that no further attempts are made.
         Some(410) => return DeliveryOutcome::Failed,
         _ => {}
     }
-    let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-    let Some(wait) = made.checked_sub(1).and_then(|failed| schedule.get(failed)) else {
+    let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
+    let Some(wait) = attempts.checked_sub(1).and_then(|failed| schedule.get(failed)) else {
         return DeliveryOutcome::Failed;
     };
     let varied = wait.mul_f64(0.8 + 0.4 * f64::from(random) / f64::from(u32::MAX));
@@ -128,12 +136,12 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
     DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(requested)).unwrap_or(MAX_RETRY_DELAY))
 }
 
-/// Returns the longest wait that [`judge`] can return with this schedule. An event with a later next attempt was stored
-/// by a server with a wrong clock.
+/// Returns the longest wait that [`decide_outcome`] can return with this schedule. An event with a
+/// later next attempt was stored by a server with a wrong clock.
 #[must_use]
 pub fn longest_wait(schedule: &[Duration]) -> SignedDuration {
-    let longest = schedule.iter().max().copied().unwrap_or_default().mul_f64(1.2);
-    SignedDuration::try_from(longest).unwrap_or(SignedDuration::MAX).max(MAX_RETRY_DELAY)
+    let max_wait = schedule.iter().max().copied().unwrap_or_default().mul_f64(1.2);
+    SignedDuration::try_from(max_wait).unwrap_or(SignedDuration::MAX).max(MAX_RETRY_DELAY)
 }
 
 /// Returns the header fields that sign a body (docs/handlers.md, Events). `sent_at` is in Unix seconds.
@@ -151,7 +159,7 @@ mod tests {
     fn outcome_of(status: Option<u16>, attempts: u32, random: u32, retry_after: Option<u64>) -> DeliveryOutcome {
         let retry_after = retry_after.map(Duration::from_secs);
         let attempt = Attempt { status, error: None, retry_after, answer: None, clock_ahead_s: None };
-        judge(&attempt, attempts, &SCHEDULE, Timestamp::UNIX_EPOCH, random)
+        decide_outcome(&attempt, attempts, &SCHEDULE, Timestamp::UNIX_EPOCH, random)
     }
 
     fn retry(millis: i64) -> DeliveryOutcome {
@@ -180,14 +188,14 @@ mod tests {
     fn retries_respect_the_longest_wait() {
         let hour = |hours| Duration::from_hours(hours);
         for (schedule, expected) in [(vec![hour(1)], 24), (vec![hour(48), hour(720)], 864), (Vec::new(), 24)] {
-            let longest = longest_wait(&schedule);
-            assert_eq!(longest.as_hours(), expected);
+            let max_wait = longest_wait(&schedule);
+            assert_eq!(max_wait.as_hours(), expected);
             for retry_after in [None, Some(Duration::MAX)] {
                 let attempt = Attempt { status: None, error: None, retry_after, answer: None, clock_ahead_s: None };
                 for attempts in 1..=2 {
-                    let outcome = judge(&attempt, attempts, &schedule, Timestamp::UNIX_EPOCH, u32::MAX);
+                    let outcome = decide_outcome(&attempt, attempts, &schedule, Timestamp::UNIX_EPOCH, u32::MAX);
                     if let DeliveryOutcome::Retry(at) = outcome {
-                        assert!(at.duration_since(Timestamp::UNIX_EPOCH) <= longest, "{schedule:?}");
+                        assert!(at.duration_since(Timestamp::UNIX_EPOCH) <= max_wait, "{schedule:?}");
                     }
                 }
             }

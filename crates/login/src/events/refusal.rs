@@ -1,8 +1,8 @@
-//! The reason why an endpoint refused a delivery, as far as the last attempt shows it, and how to fix it. No request is
-//! sent to the endpoint.
+//! Explains why an endpoint refused a delivery, as far as the last attempt shows the reason, and
+//! how to fix it. No request is sent to the endpoint.
 
 use serde_json::{Value, json};
-use signpost_auth::diagnosis::{Mistake, mend};
+use signpost_auth::diagnosis::{Mistake, remedies};
 
 use super::attempts::{PastAttempt, fingerprints};
 use crate::domains::SigningSecrets;
@@ -13,23 +13,24 @@ const CLOCK_TOLERANCE_S: u64 = 5 * 60;
 /// The reason why an endpoint refused a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// Its response names a known mistake.
+    /// The response names a known mistake.
     Mistake(Mistake),
-    /// Its clock is ahead of the server's by this number of seconds, or behind.
-    Clock(i64),
-    /// Its response names the time of the event.
-    Time,
+    /// The receiver's clock is ahead of the server's clock by this number of seconds, or behind it
+    /// if negative.
+    ClockSkew(i64),
+    /// The response complains about the time of the event.
+    EventTime,
     /// The attempt was signed with a secret that was replaced since.
     ReplacedSecret,
     /// The attempt was signed while there were two secrets.
     TwoSecrets,
-    /// Its CSRF protection refused the event.
+    /// The receiver's CSRF protection refused the event.
     Csrf,
-    /// It responded with an HTML page.
-    Page,
-    /// Its response names the signature.
+    /// The receiver responded with an HTML page.
+    HtmlPage,
+    /// The response complains about the signature.
     Signature,
-    /// Its response names no reason.
+    /// The response names no reason.
     Unknown,
 }
 
@@ -39,7 +40,7 @@ pub fn explain_refusal(attempts: &[PastAttempt], secrets: Option<&SigningSecrets
     let last = attempts.last()?;
     let answer = last.answer.as_deref().unwrap_or_default();
     if last.status.is_some_and(|status| status >= 400)
-        && let Some(mistake) = Mistake::recognise(answer)
+        && let Some(mistake) = Mistake::detect(answer)
     {
         return Some(RefusalReason::Mistake(mistake));
     }
@@ -49,16 +50,16 @@ pub fn explain_refusal(attempts: &[PastAttempt], secrets: Option<&SigningSecrets
     if let Some(ahead) = last.clock_ahead_s
         && ahead.unsigned_abs() > CLOCK_TOLERANCE_S
     {
-        return Some(RefusalReason::Clock(ahead));
+        return Some(RefusalReason::ClockSkew(ahead));
     }
     let current = secrets.map(fingerprints).unwrap_or_default();
     let lower = answer.to_lowercase();
     Some(match (last.signed_by.first(), current.first()) {
         (Some(signed), Some(current)) if signed != current => RefusalReason::ReplacedSecret,
         _ if lower.contains("csrf") => RefusalReason::Csrf,
-        _ if contains_any(&lower, &["timestamp", "too old", "clock"]) => RefusalReason::Time,
+        _ if contains_any(&lower, &["timestamp", "too old", "clock"]) => RefusalReason::EventTime,
         _ if last.signed_by.len() > 1 => RefusalReason::TwoSecrets,
-        _ if lower.trim_start().starts_with('<') => RefusalReason::Page,
+        _ if lower.trim_start().starts_with('<') => RefusalReason::HtmlPage,
         _ if contains_any(&lower, &["signature", "hmac", "not authentic"]) => RefusalReason::Signature,
         _ => RefusalReason::Unknown,
     })
@@ -74,27 +75,27 @@ impl RefusalReason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Mistake(mistake) => mistake.code(),
-            Self::Clock(_) => "clock",
-            Self::Time => "time",
+            Self::ClockSkew(_) => "clock",
+            Self::EventTime => "time",
             Self::ReplacedSecret => "replaced_secret",
             Self::TwoSecrets => "two_secrets",
             Self::Csrf => "csrf",
-            Self::Page => "page",
+            Self::HtmlPage => "page",
             Self::Signature => "signature",
             Self::Unknown => "unknown",
         }
     }
 
-    /// Returns a sentence without a full stop.
+    /// Returns a description of the reason: a sentence without a full stop.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
             Self::Mistake(mistake) => mistake.to_string(),
-            Self::Clock(ahead) => {
+            Self::ClockSkew(ahead) => {
                 let side = if *ahead > 0 { "ahead of" } else { "behind" };
                 format!("clock: the receiver's clock is {} s {side} this server's", ahead.unsigned_abs())
             }
-            Self::Time => "time: the receiver says that the event is too old or too new".to_owned(),
+            Self::EventTime => "time: the receiver says that the event is too old or too new".to_owned(),
             Self::ReplacedSecret => {
                 "replaced secret: the last attempt was signed with a secret that was replaced since".to_owned()
             }
@@ -104,18 +105,18 @@ impl RefusalReason {
                     .to_owned()
             }
             Self::Csrf => "forms: the receiver takes the event for a form of another site".to_owned(),
-            Self::Page => "page: the receiver, or a proxy before it, answered with a page for people".to_owned(),
+            Self::HtmlPage => "page: the receiver, or a proxy before it, answered with a page for people".to_owned(),
             Self::Signature => "signature: the receiver says that the signature is wrong".to_owned(),
             Self::Unknown => "unknown: the receiver does not say why".to_owned(),
         }
     }
 
-    /// Returns instructions to fix it.
+    /// Returns instructions to fix the problem.
     #[must_use]
-    pub fn mending(&self) -> Vec<String> {
+    pub fn remedies(&self) -> Vec<String> {
         let lines: &[&str] = match self {
-            Self::Mistake(mistake) => return mend(mistake, None),
-            Self::Clock(_) | Self::Time => &[
+            Self::Mistake(mistake) => return remedies(mistake, None),
+            Self::ClockSkew(_) | Self::EventTime => &[
                 "Set the clocks of both servers by NTP, then retry: each attempt is signed with the time of that attempt",
             ],
             Self::ReplacedSecret => &["Retry: the next attempt is signed with the current secret"],
@@ -124,7 +125,9 @@ impl RefusalReason {
                  --activate' once the receiver has it"]
             }
             Self::Csrf => &["Exempt the path of events from the check of forms, and verify the signature there"],
-            Self::Page => &["Exempt the path of events from login walls and firewalls, and verify the signature there"],
+            Self::HtmlPage => {
+                &["Exempt the path of events from login walls and firewalls, and verify the signature there"]
+            }
             Self::Signature | Self::Unknown => &[
                 "Compare the receiver's secret with 'signpost domains secret DOMAIN'",
                 "Run 'signpost trigger test --domain DOMAIN': it finds the mistake by sending test events",
@@ -133,10 +136,10 @@ impl RefusalReason {
         lines.iter().map(|&line| line.to_owned()).collect()
     }
 
-    /// Returns name, sentence and instructions as JSON.
+    /// Returns the code, the description and the instructions as JSON.
     #[must_use]
     pub fn to_view(&self) -> Value {
-        json!({ "reason": self.code(), "text": self.text(), "mending": self.mending() })
+        json!({ "reason": self.code(), "text": self.text(), "mending": self.remedies() })
     }
 }
 
@@ -186,11 +189,11 @@ mod tests {
 
     #[test]
     fn every_reason_names_a_remedy() {
-        use RefusalReason::{Clock, Csrf, Page, ReplacedSecret, Signature, Time, TwoSecrets, Unknown};
-        for reason in [Clock(-400), Time, ReplacedSecret, TwoSecrets, Csrf, Page, Signature, Unknown] {
+        use RefusalReason::{ClockSkew, Csrf, EventTime, HtmlPage, ReplacedSecret, Signature, TwoSecrets, Unknown};
+        for reason in [ClockSkew(-400), EventTime, ReplacedSecret, TwoSecrets, Csrf, HtmlPage, Signature, Unknown] {
             let text = reason.text();
-            assert!(text.contains(": ") && !text.ends_with('.') && !reason.mending().is_empty(), "{text}");
+            assert!(text.contains(": ") && !text.ends_with('.') && !reason.remedies().is_empty(), "{text}");
         }
-        assert!(Clock(-400).text().contains("400 s behind"));
+        assert!(ClockSkew(-400).text().contains("400 s behind"));
     }
 }

@@ -1,5 +1,5 @@
-//! Retries of failed events, or of an event in any state. Each write changes a few hundred events at most, so that
-//! logins do not wait for it.
+//! Queues events for another delivery: failed events, or a single event in any state. Each write
+//! changes a few hundred events at most, so that logins do not wait for it.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -19,12 +19,12 @@ const MAX_WRITES: u32 = 400;
 /// Maximum events of a retry. If it reaches this number, there may be more.
 pub const MAX_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
 
-const AGAIN: &str = "
+const SET_PENDING: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
                           in_backoff = 0";
 
 const RETRY_ONE: &str = sql!(
-    AGAIN,
+    SET_PENDING,
     " WHERE id = $2 AND ",
     is_free!("leased_until", "$1"),
     " AND ($3 = '' OR account = $3)
@@ -37,7 +37,7 @@ const RETRY_ONE: &str = sql!(
 macro_rules! failed {
     ($filter:literal) => {
         sql!(
-            AGAIN,
+            SET_PENDING,
             " WHERE id IN (SELECT id FROM deliveries
                            WHERE state = 'failed'",
             $filter,
@@ -49,17 +49,17 @@ macro_rules! failed {
     };
 }
 
-const ALL: &str = failed!("");
+const RETRY_ALL: &str = failed!("");
 const RETRY_OF_DOMAIN: &str = failed!(" AND domain_id = $4");
 const RETRY_OF_ACCOUNT: &str = failed!(" AND account = $4 AND environment = $5");
 
 /// The statements of a retry. Public for the test of their query plans.
-pub const RETRY_STATEMENTS: [&str; 4] = [RETRY_ONE, ALL, RETRY_OF_DOMAIN, RETRY_OF_ACCOUNT];
+pub const RETRY_STATEMENTS: [&str; 4] = [RETRY_ONE, RETRY_ALL, RETRY_OF_DOMAIN, RETRY_OF_ACCOUNT];
 
-/// The events to retry.
+/// The selection of events to retry.
 #[derive(Clone, Copy, Debug)]
-pub enum RetryChoice<'a> {
-    /// This event in any state, if it belongs to the account or no account is given.
+pub enum RetryScope<'a> {
+    /// A single event in any state, if it belongs to the account or no account is given.
     One(&'a EventId, Option<&'a Account>),
     /// All failed events.
     Failed,
@@ -73,16 +73,16 @@ pub enum RetryChoice<'a> {
 /// an entry to the audit log if there are any. Returns the number of events.
 ///
 /// # Errors
-/// If the database is unavailable. Earlier writes of the retry stay in effect.
-pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Timestamp) -> Result<usize> {
+/// Returns an error if the database is unavailable. Earlier writes of the retry stay in effect.
+pub async fn retry(store: &Store, scope: RetryScope<'_>, actor: &Actor, now: Timestamp) -> Result<usize> {
     let mut retried = 0;
     let mut reached = String::new();
     for written in 0..MAX_WRITES {
-        let (sql, params) = which.statement(&reached, now);
+        let (sql, params) = scope.statement(&reached, now);
         let mut statements = vec![Statement::expect_row(sql, params)];
         if written == 0 {
             // The audit entry precedes the other statement, because a write returns the rows of its last statement.
-            let (object, account) = which.object();
+            let (object, account) = scope.object();
             statements.insert(0, insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now));
         }
         let WriteOutcome::Committed(rows) = store.write(statements).await? else { break };
@@ -96,7 +96,7 @@ pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Ti
     Ok(retried)
 }
 
-impl RetryChoice<'_> {
+impl RetryScope<'_> {
     fn statement(self, reached: &str, now: Timestamp) -> (&'static str, Vec<Value>) {
         match self {
             Self::One(id, account) => {
@@ -104,7 +104,7 @@ impl RetryChoice<'_> {
                 let environment = account.map_or("", |account| account.environment.as_str());
                 (RETRY_ONE, params![now, id, name, environment])
             }
-            Self::Failed => (ALL, params![now, reached, PER_WRITE]),
+            Self::Failed => (RETRY_ALL, params![now, reached, PER_WRITE]),
             Self::FailedOfDomain(domain) => (RETRY_OF_DOMAIN, params![now, reached, PER_WRITE, domain]),
             Self::FailedOfAccount(of) => (RETRY_OF_ACCOUNT, params![now, reached, PER_WRITE, &of.name, of.environment]),
         }

@@ -1,4 +1,5 @@
-//! Deliveries in the database.
+//! Queries and statements for deliveries: queueing events, leasing due deliveries, and recording
+//! attempts.
 
 use std::collections::HashMap;
 
@@ -11,22 +12,23 @@ use signpost_store::{Row, Statement, Store, Stored, WriteOutcome, params};
 use url::Url;
 
 use super::due_sql::{CLAIM_SHARED, DUE_SHARED, READY, READY_SHARED, READY_TOO_FAR, READY_TOO_FAR_SHARED};
-use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
+use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_SCAN, MAX_PER_ENDPOINT};
 use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, DeliveryRow, endpoint_from_url};
 use crate::ids::{DomainId, EventId};
 
 pub use super::due_sql::{CLAIM, DUE, NEXT};
 
-/// Compares the lease, so that an attempt that outlived it changes nothing. `NOT IN` makes the planner use the primary
-/// key. Public for the test that counts its steps.
-pub const END: &str = "
+/// Records the end of an attempt. Compares the lease, so that an attempt that outlived its lease
+/// changes nothing. `NOT IN` makes the planner use the primary key. Public for the test that counts
+/// its steps.
+pub const END_ATTEMPT: &str = "
     UPDATE deliveries
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
         last_answer = $8, past_attempts = $9, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state NOT IN ('delivered', 'failed')";
 
 /// Ends a batch of attempts, and returns the IDs, `$6`.
-const END_MANY: &str = "
+const END_ATTEMPTS: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
         last_status = e.status, last_error = e.error, last_answer = e.answer,
@@ -39,10 +41,10 @@ const END_MANY: &str = "
       AND deliveries.state NOT IN ('delivered', 'failed')
     RETURNING deliveries.id";
 
-const FREE: &str =
+const FREE_LEASES: &str =
     "UPDATE deliveries SET leased_until = NULL WHERE state || '' = 'pending' AND leased_until IS NOT NULL";
 
-const WAITING: &str = "
+const COUNT_WAITING: &str = "
     SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE state || '' = 'pending'";
 
 const WAITING_UP_TO: &str =
@@ -50,8 +52,8 @@ const WAITING_UP_TO: &str =
 
 /// The times of the next attempts.
 #[derive(Clone, Copy, Debug)]
-pub struct Upcoming {
-    /// True if an event is ready for an attempt.
+pub struct UpcomingAttempts {
+    /// Whether an event is ready for an attempt.
     pub is_ready: bool,
     /// The first end of a wait for a further attempt.
     pub backoff_until: Option<Timestamp>,
@@ -59,27 +61,27 @@ pub struct Upcoming {
     pub last_backoff_until: Option<Timestamp>,
 }
 
-/// Leased deliveries.
+/// The result of leasing due deliveries.
 #[derive(Debug)]
 pub struct Claim {
     /// The deliveries, oldest first on a single server.
-    pub taken: Vec<ClaimedDelivery>,
-    /// Due events that may be left.
+    pub deliveries: Vec<ClaimedDelivery>,
+    /// Whether due events may be left.
     pub more: MoreDue,
 }
 
-/// Due events that were not leased.
+/// Describes due events that were not leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoreDue {
-    /// None that has a slot.
+    /// No event that could get a slot is left.
     None,
-    /// Events for endpoints that were not examined.
-    NotLookedAt,
-    /// Chosen events. Another server may have leased them first.
-    Chosen,
+    /// Events of endpoints that were not examined may be left.
+    NotExamined,
+    /// Some of the chosen events were not leased. Another server may have leased them first.
+    NotLeased,
 }
 
-/// The end of an attempt.
+/// The record of an attempt that has ended.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct EndedAttempt<'a> {
@@ -95,7 +97,7 @@ pub struct EndedAttempt<'a> {
 /// Returns the statement that queues an event, for the write of its cause.
 ///
 /// # Errors
-/// Never in practice: if the event cannot be serialized.
+/// Returns an error if the event cannot be serialized, which never happens in practice.
 pub fn queue(
     id: &EventId,
     event: &Event,
@@ -128,10 +130,10 @@ pub fn queue(
 /// Returns the times of the next attempts.
 ///
 /// # Errors
-/// If the database cannot be read.
-pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
+/// Returns an error if the database cannot be read.
+pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<UpcomingAttempts> {
     let row = store.read_one(NEXT, params![now]).await?.context("it is one row")?;
-    Ok(Upcoming {
+    Ok(UpcomingAttempts {
         is_ready: row.opt_int(0)?.is_some(),
         backoff_until: row.opt_int(1)?.map(nearest_time),
         last_backoff_until: row.opt_int(2)?.map(nearest_time),
@@ -148,16 +150,16 @@ fn nearest_time(millis: i64) -> Timestamp {
 /// Returns the number of pending events, and the creation time of the oldest.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_waiting(store: &Store) -> Result<(i64, Option<Timestamp>)> {
-    let row = store.read_one(WAITING, params![]).await?.context("COUNT is one row")?;
+    let row = store.read_one(COUNT_WAITING, params![]).await?.context("COUNT is one row")?;
     Ok((row.int(0)?, row.opt_time(1)?))
 }
 
 /// Returns the number of pending events, at most `max`, in a time that does not depend on their number.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_waiting_up_to(store: &Store, max: u32) -> Result<u32> {
     Ok(u32::try_from(store.count(WAITING_UP_TO, params![max]).await?)?)
 }
@@ -165,7 +167,7 @@ pub async fn count_waiting_up_to(store: &Store, max: u32) -> Result<u32> {
 /// Makes the first `max` events with an ended wait ready. Returns the number of events.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn make_ready(store: &Store, now: Timestamp, max: u32) -> Result<usize> {
     Ok(store.claim(READY, READY_SHARED, params![now, max]).await?.len())
 }
@@ -173,7 +175,7 @@ pub async fn make_ready(store: &Store, now: Timestamp, max: u32) -> Result<usize
 /// Makes the last `max` events ready that wait until after `latest`. Returns the number of events.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn make_ready_beyond(store: &Store, latest: Timestamp, now: Timestamp, max: u32) -> Result<usize> {
     Ok(store.claim(READY_TOO_FAR, READY_TOO_FAR_SHARED, params![now, max, latest]).await?.len())
 }
@@ -181,37 +183,37 @@ pub async fn make_ready_beyond(store: &Store, latest: Timestamp, now: Timestamp,
 /// Leases due deliveries until `leased_until`, at most as many as there are free slots.
 ///
 /// # Errors
-/// If the database is unavailable, or a row cannot be identified.
+/// Returns an error if the database is unavailable, or a row cannot be identified.
 pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots: &mut AttemptSlots) -> Result<Claim> {
     let free = u32::try_from(slots.free())?;
-    let params = params![now, MAX_PER_ENDPOINT, free, MAX_ENDPOINTS_PER_LOOK, slots.known()];
+    let params = params![now, MAX_PER_ENDPOINT, free, MAX_ENDPOINTS_PER_SCAN, slots.to_parameter()];
     let mut due = Vec::new();
-    let mut reached = HashMap::new();
+    let mut positions = HashMap::new();
     for row in store.read_per_engine(DUE, DUE_SHARED, params).await? {
         let owner = row.text(0)?.to_owned();
         match (row.opt_text(1)?, row.opt_text(2)?) {
             (Some(id), _) => due.push(DueDelivery { id: id.to_owned(), owner }),
             (None, endpoint) => {
-                reached.insert(owner, endpoint.unwrap_or_default().to_owned());
+                positions.insert(owner, endpoint.unwrap_or_default().to_owned());
             }
         }
     }
-    let is_more = slots.reached(reached);
+    let has_more = slots.record_positions(positions);
     let chosen = slots.choose(due);
     if chosen.is_empty() {
-        let more = if is_more { MoreDue::NotLookedAt } else { MoreDue::None };
-        return Ok(Claim { taken: Vec::new(), more });
+        let more = if has_more { MoreDue::NotExamined } else { MoreDue::None };
+        return Ok(Claim { deliveries: Vec::new(), more });
     }
     let ids: Value = chosen.into_iter().map(|due| due.id).collect();
     let rows = store.claim(CLAIM, CLAIM_SHARED, params![leased_until, now, ids.to_string()]).await?;
-    Ok(Claim { taken: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::Chosen })
+    Ok(Claim { deliveries: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::NotLeased })
 }
 
 /// Records the end of an attempt, in a write with the statements of `judged` about its endpoint. Returns the rows of
 /// the last statement, or `None` if the lease of the attempt has ended.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Statement>) -> Result<Option<Vec<Row>>> {
     let EndedAttempt { id, leased_until, attempt, past_attempts, outcome, now } = ended;
     let (state, next, ended_at) = match outcome {
@@ -224,7 +226,7 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Sta
     let answer = attempt.answer.as_ref();
     let params = params![state, next, ended_at, status, error, id, leased_until, answer, past_attempts];
     let statements: Vec<Statement> =
-        [Statement::expect_row(END, params).batched(END_MANY, 5)].into_iter().chain(judged).collect();
+        [Statement::expect_row(END_ATTEMPT, params).batched(END_ATTEMPTS, 5)].into_iter().chain(judged).collect();
     match store.write(statements).await? {
         WriteOutcome::Committed(rows) => Ok(Some(rows)),
         WriteOutcome::Refused(_) => Ok(None),
@@ -234,9 +236,9 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Sta
 /// Ends the leases of a previous process. Only for a database that no other process uses.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn free_leases(store: &Store) -> Result<()> {
-    store.write([Statement::new(FREE, params![])]).await?;
+    store.write([Statement::new(FREE_LEASES, params![])]).await?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
-//! Sessions that the login host creates for itself: to log in at an account page, to add a key there, and to answer an
-//! OpenID Connect client. The domain's integrator gets no event for a login at an account page.
+//! Creates and completes sessions of the login host itself: for logins at the account pages, for
+//! adding a key there, and for OpenID Connect clients. The domain's integrator gets no event for a
+//! login at the account pages.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use jiff::Timestamp;
@@ -28,17 +29,17 @@ use crate::sessions::{
 /// The purpose of a session of the login host.
 #[derive(Clone, Debug)]
 pub enum AccountSessionPurpose {
-    /// A login, with the metadata of the return path, if any.
+    /// Logs a user in at the account pages. The metadata contains the return path, if any.
     LogIn(Option<Metadata>),
-    /// This user, who is signed in at the account pages, adds a key.
+    /// Adds a key to this user, who is signed in at the account pages.
     AddOwnKey(Box<SignedInUser>),
-    /// This user of the domain adds a key by a link from an operator.
+    /// Adds a key to this user of the domain, by a link from an operator.
     AddKey(UserId),
-    /// A login or a registration for an OpenID Connect client.
+    /// Logs a user in, or registers a user, for an OpenID Connect client.
     AuthorizeClient(Mode, RequestingApplication),
 }
 
-/// A page with a link from an operator.
+/// A login page that is opened by a link from an operator.
 #[derive(Clone, Debug)]
 pub struct LinkPage {
     /// The URL with the claim secret in its fragment, which browsers do not send to servers and link previews do not
@@ -56,42 +57,44 @@ pub struct AccountBrowser<'a> {
     pub user_agent: Option<&'a str>,
 }
 
-/// Creates a session on the login page, in a write with the statements of `with`. The page belongs to the browser from
+/// Creates a session on the login page, in one write with `extra_statements`. The page belongs to the browser from
 /// the start, so that another user cannot log in for it or add a key to its account.
 ///
 /// # Errors
-/// If the domain has no login method, no session may be created on it, or a statement is refused.
+/// Returns an error if the domain has no login method, no session may be created on it, or a
+/// statement is refused.
 pub async fn open_account_session(
     service: &LoginService,
     domain: &Domain,
     purpose: AccountSessionPurpose,
     browser: AccountBrowser<'_>,
-    with: impl FnOnce(&Session) -> Vec<Statement>,
+    extra_statements: impl FnOnce(&Session) -> Vec<Statement>,
 ) -> Result<Session, Error> {
     if unusable_reason(service, domain).await?.is_some() {
         return Err(Error::DomainNotRegistered(domain.name.to_string()));
     }
     let hosted_url = make_hosted_url(service, &domain.account, purpose.mode())?;
     let mut statements = purpose.guard();
-    let new = purpose.into_session(domain, hosted_url, Requester::of_user_agent(browser.user_agent));
+    let new = purpose.into_session(domain, hosted_url, Requester::from_user_agent(browser.user_agent));
     let methods = service.supported_methods(domain.account.environment);
     if new.page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
         return Err(Error::NoLoginMethod(domain.name.to_string()));
     }
     let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy);
-    let session = session.owned_by(browser.page_cookie);
-    statements.extend(with(&session));
+    let session = session.with_owner(browser.page_cookie);
+    statements.extend(extra_statements(&session));
     let inserted = sql::insert(&service.store, session.clone(), None, statements).await;
     inserted.map_err(|error| error.on_conflict(Error::DomainNotRegistered(domain.name.to_string())))?;
-    service.metrics.session(domain.account.environment, "created");
+    service.metrics.count_session_event(domain.account.environment, "created");
     Ok(session)
 }
 
 /// Creates a session with a link from an operator, for a server at this public address.
 ///
 /// # Errors
-/// If the address is not allowed for a live domain, the domain was deleted, or the database is unavailable.
+/// Returns an error if the address is not allowed for a live domain, the domain was deleted, or the
+/// database is unavailable.
 pub async fn create_key_link(
     store: &Store,
     domain: &Domain,
@@ -120,7 +123,8 @@ pub async fn create_key_link(
 /// Completes a session that the login host created on this domain for this purpose.
 ///
 /// # Errors
-/// [`Error::SessionNotFound`] for any other session, and an error if the code is wrong or the session is not pending.
+/// Returns [`Error::SessionNotFound`] for any other session, and an error if the code is wrong or
+/// the session is not pending.
 pub async fn complete_account_session(
     service: &LoginService,
     domain: &Domain,

@@ -1,4 +1,4 @@
-//! URLs of the service for answers.
+//! Builds the URLs of the hosted handlers for wallets' answers.
 
 use anyhow::Context;
 use signpost_auth::Mode;
@@ -12,12 +12,12 @@ use crate::service::LoginService;
 /// system domain on a local address.
 ///
 /// # Errors
-/// [`Error::InsecurePublicUrl`], or an internal error if the public address is not a URL, which is checked at the
-/// start.
+/// Returns [`Error::InsecurePublicUrl`], or an internal error if the public address is not a URL,
+/// which is checked at the start.
 pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: Mode) -> Result<Url, Error> {
     let address = &service.public_address;
     let environment = account.environment;
-    let is_own = account.is_server() && service.serves_only_its_machine;
+    let is_own = account.is_server() && service.is_loopback_only;
     if environment == Environment::Live && !service.is_https && !is_own {
         return Err(Error::InsecurePublicUrl(address.clone()));
     }
@@ -27,7 +27,7 @@ pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: M
 /// Returns the URL of the hosted handler of a mode, at this public address, without a check for https.
 ///
 /// # Errors
-/// If the address is not a URL.
+/// Returns an error if the address is not a URL.
 pub(crate) fn hosted_url_at(address: &str, environment: Environment, mode: Mode) -> anyhow::Result<Url> {
     let text = format!("{address}{}/hosted/{mode}", environment.path());
     text.parse().with_context(|| format!("{text} is no address"))

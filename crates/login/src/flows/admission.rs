@@ -1,4 +1,5 @@
-//! Stores logins at hosted domains: the session, its event and the changes of the users in a single write.
+//! Stores logins at hosted domains. The session, its event and the changes of the user tables are
+//! committed in a single write.
 
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ const MAX_ATTEMPTS: usize = 16;
 /// here.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub(crate) async fn find_credential(
     service: &LoginService,
     session: &Session,
@@ -43,7 +44,7 @@ pub(crate) async fn find_credential(
 /// Checks that a key with this credential, or without a credential, may answer the session.
 ///
 /// # Errors
-/// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`].
+/// Returns [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`].
 pub(crate) fn check_credential(session: &Session, credential: Option<&Credential>) -> Result<(), Error> {
     match (session.challenge.mode, credential) {
         _ if session.hosted_url.is_none() => Ok(()),
@@ -59,8 +60,9 @@ pub(crate) fn check_credential(session: &Session, credential: Option<&Credential
 /// has received the success.
 ///
 /// # Errors
-/// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`] and [`Error::TooManyCredentials`] if the
-/// users have changed, or an error if another answer came first.
+/// Returns [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`] and
+/// [`Error::TooManyCredentials`] if the users have changed, or an error if another answer came
+/// first.
 pub(crate) async fn admit(
     service: &LoginService,
     login: Login,
@@ -77,7 +79,7 @@ pub(crate) async fn admit(
         let was_known = credential.is_some();
         let subject = make_subject(&login, key.clone(), credential, *at, attempt == 0);
         let user = subject.user_id().clone();
-        let login = login.clone().of_user(&user);
+        let login = login.clone().with_user(&user);
         let linked = match &subject {
             LoginSubject::Linked { credential, .. } => Some(credential.clone()),
             LoginSubject::Known(_) | LoginSubject::New(_) => None,
@@ -162,8 +164,9 @@ fn method_of(session: &Session) -> LoginMethod {
     }
 }
 
-/// Logs a warning if the signature counter of a passkey did not increase: the passkey may have been copied. There is no
-/// other effect, because synced passkeys do not count (Web Authentication, 6.1.1).
+/// Logs a warning if the signature counter of a passkey did not increase, because the passkey may
+/// have been copied. There is no other effect: synced passkeys do not count signatures (Web
+/// Authentication, 6.1.1).
 fn warn_about_cloned_passkey(own: &Credential, proof: Option<&PasskeyColumns>) {
     let (Some(stored), Some(proof)) = (own.passkey.as_ref(), proof) else { return };
     let counts = stored.sign_count != 0 || proof.sign_count != 0;

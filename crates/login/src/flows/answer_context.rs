@@ -1,4 +1,4 @@
-//! The context of a wallet's answer, from the headers of its request.
+//! Reads the context of a wallet's answer from the headers of its request.
 
 use axum::http::{HeaderMap, header};
 use signpost_platform::pages::cookie::CookieHash;
@@ -29,7 +29,8 @@ impl AnswerContext {
         }
     }
 
-    /// Returns true if the answer comes from the browser that owns the session's page, which needs no number.
+    /// Returns true if the answer comes from the browser that owns the session's page. Such an
+    /// answer needs no confirmation number.
     pub(crate) fn owns(&self, session: &Session) -> bool {
         self.page_cookie.as_ref().is_some_and(|cookie| session.is_owned_by(cookie))
     }

@@ -1,4 +1,5 @@
-//! Changes of a session that requests wait for: notices, the offer of a passkey, cancellation.
+//! Changes sessions and wakes the requests that wait for them: notices, the offer of a passkey, and
+//! cancellation.
 
 use signpost_store::WriteError;
 
@@ -35,7 +36,7 @@ pub(crate) async fn decline_passkey(service: &LoginService, session: &Session) -
 /// Stores the outcome of an open offer.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no offer is open.
+/// Returns [`WriteError::Conflict`] if no offer is open.
 pub(crate) async fn settle_offer(
     service: &LoginService,
     session: &Session,
@@ -49,10 +50,10 @@ pub(crate) async fn settle_offer(
 /// Cancels a session. Returns the session after the write.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
+/// Returns [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
 pub(crate) async fn cancel_session(service: &LoginService, session: &Session) -> Result<Session, SessionWriteError> {
     let cancelled = sql::cancel(&service.store, session, service.clock.now()).await?;
-    service.metrics.session(session.account.environment, "cancelled");
+    service.metrics.count_session_event(session.account.environment, "cancelled");
     service.session_changed(&session.id);
     Ok(cancelled)
 }

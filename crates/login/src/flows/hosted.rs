@@ -1,4 +1,5 @@
-//! The hosted handlers for wallets: `/hosted/login`, `/hosted/register` and `/hosted/link`.
+//! The hosted handlers for wallets' answers: `/hosted/login`, `/hosted/register` and
+//! `/hosted/link`.
 
 use axum::Json;
 use axum::http::header;
@@ -13,13 +14,13 @@ use signpost_platform::web::problem::Problem;
 use crate::flows::answer_context::AnswerContext;
 use crate::flows::lookup::domain_for_session;
 use crate::flows::page_answers;
-use crate::flows::refusals::{count_answer, failed};
+use crate::flows::refusals::{count_answer, internal_error};
 use crate::flows::submit::accept_verified_answer;
 use crate::service::LoginService;
 use crate::sessions::{self, Session};
 use crate::users::{Credential, sql};
 
-/// The service as the host of the handlers.
+/// Connects the handler contract of `signpost-auth` to this service.
 struct HostedHandlers<'a> {
     service: &'a LoginService,
     environment: Environment,
@@ -48,7 +49,7 @@ pub(crate) async fn handle_answer(
     }
 }
 
-/// `GET /hosted/{mode}?challenge=`: the context that a wallet shows before its user signs.
+/// `GET /hosted/{mode}?challenge=`: returns the context that a wallet shows before its user signs.
 pub(crate) async fn show_context(
     service: &LoginService,
     environment: Environment,
@@ -72,7 +73,7 @@ async fn read_context(
         _ => return Err(HandlerRefusal::NoPendingSession),
     };
     let session = handlers.find_session(&challenge, 0).await?.ok_or(HandlerRefusal::NoPendingSession)?;
-    let domain = domain_for_session(handlers.service, &session).await.map_err(failed)?;
+    let domain = domain_for_session(handlers.service, &session).await.map_err(internal_error)?;
     let domain = domain.ok_or(HandlerRefusal::NoPendingSession)?;
     let mut context = json!({
         "domain": session.challenge.domain, "mode": session.challenge.mode, "expires_at": session.expires_at,
@@ -112,7 +113,8 @@ impl HostedHandlers<'_> {
 
 impl Host for HostedHandlers<'_> {
     type Session = Session;
-    /// `None` on a page, which looks up the user after the checks of signature and number.
+    /// The credential with the key. `None` for sessions on a page: they look up the user after the
+    /// signature and the number were checked.
     type User = Option<Credential>;
 
     fn read_challenge(&self, text: &str) -> Option<Challenge> {
@@ -124,7 +126,7 @@ impl Host for HostedHandlers<'_> {
 
     async fn find_session(&self, challenge: &Challenge, _: i64) -> Result<Option<Session>, HandlerRefusal> {
         let found = sessions::sql::find_hosted(&self.service.store, self.environment, challenge).await;
-        let Some(session) = found.map_err(failed)? else { return Ok(None) };
+        let Some(session) = found.map_err(internal_error)? else { return Ok(None) };
         if session.check_open(self.service.clock.now()).is_err() {
             return Ok(None);
         }
@@ -137,7 +139,8 @@ impl Host for HostedHandlers<'_> {
             return Ok((session.challenge.mode == Mode::Login).then_some(None));
         }
         let key = key.clone().into();
-        let credential = sql::find_by_key(&self.service.store, &session.domain_id, &key).await.map_err(failed)?;
+        let credential =
+            sql::find_by_key(&self.service.store, &session.domain_id, &key).await.map_err(internal_error)?;
         Ok(credential.map(Some))
     }
 

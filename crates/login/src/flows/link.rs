@@ -1,10 +1,11 @@
-//! Links: the requirements for their creation, and the decision of the page's owner about the key that answered.
+//! Adds keys to existing accounts by links: checks the requirements for a link, and applies the
+//! decision of the page's owner about the key that answered.
 
 use signpost_store::random;
 
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::lookup::refused;
+use crate::flows::lookup::refusal_error;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{PageLink, RECENT_LOGIN, Session, link_sql};
@@ -14,7 +15,7 @@ use crate::users::{self, MAX_CREDENTIALS};
 /// must have logged in, or registered, within [`RECENT_LOGIN`] and since the last sign-out in all browsers.
 ///
 /// # Errors
-/// [`Error::UserNotFound`], [`Error::RecentLoginRequired`], [`Error::TooManyCredentials`].
+/// Returns [`Error::UserNotFound`], [`Error::RecentLoginRequired`], [`Error::TooManyCredentials`].
 pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &UserId) -> Result<PageLink, Error> {
     let found = users::sql::find(&service.store, &domain.id, user).await?;
     let (user, credentials) = found.ok_or(Error::UserNotFound)?;
@@ -33,10 +34,10 @@ pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &User
 /// Confirms the key of an answered link for the owner of the page. Returns the session after the write.
 ///
 /// # Errors
-/// If no answer waits for confirmation.
+/// Returns an error if no answer waits for confirmation.
 pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let now = service.clock.now();
-    session.check_pending(now).map_err(|refusal| refused(refusal, &session, service))?;
+    session.check_pending(now).map_err(|refusal| refusal_error(refusal, &session, service))?;
     let confirmed = link_sql::confirm(&service.store, &session, now).await?;
     service.session_changed(&session.id);
     Ok(confirmed)
@@ -46,10 +47,10 @@ pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Se
 /// after the write.
 ///
 /// # Errors
-/// If no answer waits for confirmation.
+/// Returns an error if no answer waits for confirmation.
 pub async fn decline_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let declined = session.clone().decline_answer(service.settings.session_ttl, service.clock.now(), random());
-    let declined = declined.map_err(|refusal| refused(refusal, &session, service))?;
+    let declined = declined.map_err(|refusal| refusal_error(refusal, &session, service))?;
     let declined = link_sql::decline(&service.store, &declined, &session.challenge).await?;
     service.session_changed(&session.id);
     Ok(declined)

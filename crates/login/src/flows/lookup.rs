@@ -19,7 +19,7 @@ pub(crate) async fn find_session(service: &LoginService, account: &Account, id: 
 }
 
 /// Returns the error for a refusal by the rules of a session.
-pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, service: &LoginService) -> Error {
+pub(crate) fn refusal_error(refusal: AnswerRefusal, session: &Session, service: &LoginService) -> Error {
     match refusal {
         AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: service.clock.now() },
         AnswerRefusal::UnknownChallenge => Error::ChallengeNotFound,
@@ -57,7 +57,7 @@ pub(crate) async fn find_domain(service: &LoginService, account: &Account, id: &
 /// Returns the account's domain with this name if sessions may be created on it.
 ///
 /// # Errors
-/// [`Error::DomainNotRegistered`] or [`Error::DomainNotVerified`].
+/// Returns [`Error::DomainNotRegistered`] or [`Error::DomainNotVerified`].
 pub(crate) async fn find_usable_domain(
     service: &LoginService,
     account: &Account,

@@ -1,4 +1,5 @@
-//! Operations across modules: accept an answer, complete a login, delete a domain or a user.
+//! Operations across several modules, such as accepting an answer, completing a login, and deleting
+//! a domain or a user.
 
 pub mod account_sessions;
 pub mod addresses;

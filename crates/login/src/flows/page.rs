@@ -1,4 +1,5 @@
-//! The actions of a page of the service on its session: claim it, renew its code, change its mode, cancel it.
+//! The actions of a login page on its session: claiming the page, renewing its code, changing its
+//! mode, and cancelling the login.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use signpost_store::random;
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::changes::{cancel_session, record_notice};
-use crate::flows::lookup::{domain_for_session, refused};
+use crate::flows::lookup::{domain_for_session, refusal_error};
 use crate::flows::page_answers::switch;
 use crate::ids::SessionId;
 use crate::service::LoginService;
@@ -23,7 +24,7 @@ const MAX_ATTEMPTS: usize = 100;
 /// Returns the readable session with this ID and its domain, if it has a page.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn find_page(
     service: &LoginService,
     environment: Environment,
@@ -51,7 +52,7 @@ pub(super) async fn find_page_session(
 /// Makes the browser with this cookie the owner of the page, if it has none. Returns the session with its owner.
 ///
 /// # Errors
-/// If the session was deleted, or the database cannot be written.
+/// Returns an error if the session was deleted, or the database cannot be written.
 pub async fn claim_page(service: &LoginService, session: Session, cookie: &CookieSecret) -> Result<Session, Error> {
     if session.page_owner().is_some() {
         return Ok(session);
@@ -71,7 +72,7 @@ pub async fn claim_page(service: &LoginService, session: Session, cookie: &Cooki
 /// code of a concurrent renewal.
 ///
 /// # Errors
-/// If the session was answered or cancelled, or expired too long ago.
+/// Returns an error if the session was answered or cancelled, or expired too long ago.
 pub async fn renew_page(service: &LoginService, session: Session, renewal: Renewal) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
@@ -80,7 +81,7 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
             return Ok(session);
         }
         let renewed = session.clone().renew(renewal, service.settings.session_ttl, now, random());
-        let renewed = renewed.map_err(|refusal| refused(refusal, &session, service))?;
+        let renewed = renewed.map_err(|refusal| refusal_error(refusal, &session, service))?;
         match sql::refresh(&service.store, &renewed, &session.challenge).await {
             Ok(()) => {
                 service.session_changed(&renewed.id);
@@ -96,11 +97,12 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
 /// Changes the mode of a page on request of its user. If registration is closed, the page only gets a notice.
 ///
 /// # Errors
-/// If the session was answered or cancelled, or expired too long ago.
+/// Returns an error if the session was answered or cancelled, or expired too long ago.
 pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
-        // The mode of a link is constant: otherwise the answering key could get a separate account.
+        // The mode of a link cannot change, because otherwise the answering key could get a
+        // separate account.
         if session.challenge.mode == mode || [session.challenge.mode, mode].contains(&Mode::Link) {
             return Ok(session);
         }
@@ -128,7 +130,7 @@ pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -
 /// Cancels a login on request of its user. Returns the session, unchanged if it was authenticated or cancelled before.
 ///
 /// # Errors
-/// If the session was deleted, or the database cannot be written.
+/// Returns an error if the session was deleted, or the database cannot be written.
 pub async fn cancel_page(service: &LoginService, session: Session) -> Result<Session, Error> {
     if matches!(session.state, SessionState::Authenticated { .. } | SessionState::Cancelled { .. }) {
         return Ok(session);

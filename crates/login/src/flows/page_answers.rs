@@ -1,4 +1,4 @@
-//! Answers to sessions with a page, and the explanation of refused answers.
+//! Accepts answers to sessions with a login page, and explains refused answers on the page.
 
 use signpost_auth::receiver::HandlerRefusal;
 use signpost_auth::{Answer, Challenge, Mode, VerifiedAnswer};
@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
 use crate::flows::answer_context::AnswerContext;
 use crate::flows::changes::record_notice;
-use crate::flows::lookup::{cached_domain, domain_for_session, refused};
-use crate::flows::refusals::failed;
+use crate::flows::lookup::{cached_domain, domain_for_session, refusal_error};
+use crate::flows::refusals::internal_error;
 use crate::flows::submit::check_confirm_code;
 use crate::service::LoginService;
 use crate::sessions::{
@@ -24,7 +24,7 @@ use crate::users::{self, CredentialKey};
 #[derive(Clone, Debug)]
 pub(crate) struct PageAnswer {
     pub(crate) key: VerifiedKey,
-    /// True if a user of the domain has the key.
+    /// Whether a user of the domain has the key.
     pub(crate) is_known: bool,
     pub(crate) responder: Responder,
 }
@@ -35,7 +35,8 @@ async fn check_method(
     session: &Session,
     method: LoginMethod,
 ) -> Result<Domain, HandlerRefusal> {
-    let domain = domain_for_session(service, session).await.map_err(failed)?.ok_or(HandlerRefusal::NoPendingSession)?;
+    let domain =
+        domain_for_session(service, session).await.map_err(internal_error)?.ok_or(HandlerRefusal::NoPendingSession)?;
     if is_offered(service, session, &domain, method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
 }
 
@@ -47,7 +48,8 @@ pub(crate) fn is_offered(service: &LoginService, session: &Session, domain: &Dom
 /// Accepts the verified key of a Lightning wallet. Uses the cached domain if it allows the answer.
 ///
 /// # Errors
-/// If the page does not accept Lightning wallets, and the errors of [`accept_key`].
+/// Returns an error if the page does not accept Lightning wallets, and the errors of
+/// [`accept_key`].
 pub(crate) async fn accept_lightning_key(
     service: &LoginService,
     session: Session,
@@ -88,23 +90,24 @@ pub(crate) async fn accept_scan(
             if refusal == AnswerRefusal::Host {
                 record_notice(service, &session, NoticeReason::Host).await?;
             }
-            return Err(refused(refusal, &session, service).into());
+            return Err(refusal_error(refusal, &session, service).into());
         }
     };
     let is_owner = context.owns(&session);
-    let takes_try = session.confirm_code.is_some() && !(is_owner && session.is_without_number(verified.answer()));
-    if takes_try {
+    let uses_try = session.confirm_code.is_some() && !(is_owner && session.is_without_number(verified.answer()));
+    if uses_try {
         check_confirm_code(service, &session, verified.answer()).await?;
     }
     let credential_key = verified.key().clone().into();
-    let known = users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(failed)?;
-    let responder = if is_owner { Responder::Owner } else { Responder::Anybody };
+    let known =
+        users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(internal_error)?;
+    let responder = if is_owner { Responder::PageOwner } else { Responder::AnyDevice };
     let id = session.id.clone();
     let accepted =
         accept_key(service, session, &domain, PageAnswer { key, is_known: known.is_some(), responder }).await;
-    if accepted.is_err() && takes_try {
+    if accepted.is_err() && uses_try {
         // The number was right, so the user gets the try back for the next scan.
-        sql::restore_confirm_try(&service.store, &id).await.map_err(failed)?;
+        sql::restore_confirm_try(&service.store, &id).await.map_err(internal_error)?;
     }
     accepted
 }
@@ -112,7 +115,8 @@ pub(crate) async fn accept_scan(
 /// Accepts a verified key. If it is refused, the page shows the reason.
 ///
 /// # Errors
-/// If the key has no account or already has an account, the user has too many keys, or another answer came first.
+/// Returns an error if the key has no account or already has an account, the user has too many
+/// keys, or another answer came first.
 pub(crate) async fn accept_key(
     service: &LoginService,
     session: Session,
@@ -147,7 +151,7 @@ pub(crate) async fn accept_key(
 /// Checks that the user may have another key, if the session is a link.
 async fn check_link(service: &LoginService, session: &Session) -> Result<(), HandlerRefusal> {
     let Some(link) = session.link() else { return Ok(()) };
-    let found = users::sql::find(&service.store, &session.domain_id, &link.user).await.map_err(failed)?;
+    let found = users::sql::find(&service.store, &session.domain_id, &link.user).await.map_err(internal_error)?;
     let (_, credentials) = found.ok_or(HandlerRefusal::NoPendingSession)?;
     if credentials.len() < users::MAX_CREDENTIALS as usize {
         return Ok(());
@@ -169,7 +173,7 @@ async fn apply_answer(
     let answered = match session.clone().accept(key, now, random()) {
         Ok(Accepted::AnsweredOnPage(answered)) => *answered,
         Ok(Accepted::Login(_) | Accepted::Answered(..)) => return Err(Error::ChallengeNotFound),
-        Err(refusal) => return Err(refused(refusal, session, service)),
+        Err(refusal) => return Err(refusal_error(refusal, session, service)),
     };
     if answered.link().is_some() {
         return Ok(answered.await_confirmation(responder, now));
@@ -205,7 +209,7 @@ async fn should_offer_passkey(
 /// Returns the session in another mode, with a new code.
 ///
 /// # Errors
-/// If the session was answered or cancelled, or expired too long ago.
+/// Returns an error if the session was answered or cancelled, or expired too long ago.
 pub(crate) fn switch(
     service: &LoginService,
     session: &Session,
@@ -217,7 +221,7 @@ pub(crate) fn switch(
     let notice = notice.map(|reason| reason.at(now));
     let random = SwitchEntropy { nonce: random(), number: random() };
     let switched = session.clone().switch(mode, url, notice, service.settings.session_ttl, now, random);
-    switched.map_err(|refusal| refused(refusal, session, service))
+    switched.map_err(|refusal| refusal_error(refusal, session, service))
 }
 
 /// Explains the refusal of a correctly signed answer: the page gets a notice about a wrong clock or a replaced code,
@@ -241,7 +245,7 @@ pub(crate) async fn explain_refusal(
     let session = match found {
         Ok(Some(session)) if session.page.is_some() && session.check_open(now).is_ok() => session,
         Ok(_) => return refusal,
-        Err(error) => return failed(error),
+        Err(error) => return internal_error(error),
     };
     if refusal == HandlerRefusal::NoPendingSession {
         return explain_replaced(service, &session).await;

@@ -1,4 +1,5 @@
-//! Passkeys on the page: the options for the device, and the response of the device.
+//! Logs in with passkeys on the login page: creates the options for the device, and accepts the
+//! response of the device.
 
 use anyhow::Context;
 use signpost_auth::receiver::HandlerRefusal;
@@ -13,7 +14,7 @@ use crate::error::Error;
 use crate::flows::admission::find_credential;
 use crate::flows::changes::{record_notice, settle_offer};
 use crate::flows::page_answers::{PageAnswer, accept_key, is_offered};
-use crate::flows::refusals::{count_answer, failed};
+use crate::flows::refusals::{count_answer, internal_error};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
@@ -21,7 +22,7 @@ use crate::sessions::{
 };
 use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Username, credential_sql};
 
-/// The options of a page for a passkey.
+/// The options of the prompt that a page shows for a passkey.
 #[derive(Clone, Debug)]
 pub(crate) struct PasskeyPrompt {
     pub(crate) rp: RelyingParty,
@@ -35,7 +36,7 @@ pub(crate) struct PasskeyPrompt {
 pub(crate) struct PasskeyUserEntity {
     pub(crate) handle: PasskeyHandle,
     pub(crate) username: Username,
-    /// True if the user exists already.
+    /// Whether the user exists already.
     is_registered: bool,
     /// The passkeys of the user. They exclude devices with any of these passkeys.
     pub(crate) exclude_credentials: Vec<PasskeyId>,
@@ -45,22 +46,22 @@ pub(crate) struct PasskeyUserEntity {
 #[derive(Debug)]
 pub(crate) enum PasskeyDenial {
     /// The page does not accept a passkey now.
-    NotAsked,
-    /// The response is not valid, for this reason.
-    NotAccepted(PasskeyAnswerRefusal),
+    NotOffered,
+    /// The response of the device is invalid, for this reason.
+    Invalid(PasskeyAnswerRefusal),
     /// No user of this domain has the passkey. A passkey that no domain of this server has is named, so that the device
     /// can remove it.
     Unknown(Option<PasskeyId>),
     /// The passkey belongs to this other domain.
     OtherSite(String),
-    /// A reason that wallets have too.
+    /// A reason for which answers of wallets are refused too.
     Wallet(HandlerRefusal),
 }
 
 /// Returns the options for the device. `None` if the page does not accept a passkey.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn prompt_passkey(
     service: &LoginService,
     session: &Session,
@@ -79,7 +80,7 @@ pub(crate) async fn prompt_passkey(
 /// Accepts the response of the device, in the form of `PublicKeyCredential.toJSON()`.
 ///
 /// # Errors
-/// The reason why the passkey was refused.
+/// Returns the reason why the passkey was refused.
 pub(crate) async fn accept_passkey(
     service: &LoginService,
     session: Session,
@@ -87,12 +88,12 @@ pub(crate) async fn accept_passkey(
     cookie: &CookieSecret,
     credential: &str,
 ) -> Result<(), PasskeyDenial> {
-    let rp = find_relying_party(service, &session, domain).ok_or(PasskeyDenial::NotAsked)?;
+    let rp = find_relying_party(service, &session, domain).ok_or(PasskeyDenial::NotOffered)?;
     count_answer(service, &session.account).await?;
     if logs_in(service, &session) {
         return log_in(service, session, domain, &rp, credential).await;
     }
-    let user_entity = find_user_entity(service, &session, cookie).await?.ok_or(PasskeyDenial::NotAsked)?;
+    let user_entity = find_user_entity(service, &session, cookie).await?.ok_or(PasskeyDenial::NotOffered)?;
     let registration = match PasskeyRegistration::parse(credential) {
         Ok(registration) => registration,
         Err(refusal) => return refuse(service, &session, refusal.into()).await,
@@ -114,7 +115,7 @@ pub(crate) async fn accept_passkey(
     {
         return refuse(service, &session, PasskeyAnswerRefusal::Taken).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, responder: Responder::Owner }).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, responder: Responder::PageOwner }).await?)
 }
 
 /// Returns true if a user of any domain of this server has the passkey with this credential ID.
@@ -179,9 +180,9 @@ impl PasskeyUserEntity {
     /// equal in a second attempt.
     fn new_user(cookie: &CookieSecret, session: &SessionId) -> Self {
         let handle = PasskeyHandle::from_bytes(cookie.derive("signpost passkey handle ", session.as_str()));
-        let mut drawn = [0; 8];
-        drawn.copy_from_slice(&cookie.derive("signpost petname ", session.as_str())[..8]);
-        Self { handle, username: Username::draw(drawn), is_registered: false, exclude_credentials: Vec::new() }
+        let mut seed = [0; 8];
+        seed.copy_from_slice(&cookie.derive("signpost petname ", session.as_str())[..8]);
+        Self { handle, username: Username::draw(seed), is_registered: false, exclude_credentials: Vec::new() }
     }
 }
 
@@ -219,7 +220,8 @@ async fn log_in(
     if !is_of_user(service, &stored, &assertion).await? {
         return refuse(service, &session, PasskeyAnswerRefusal::UserHandle).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, responder: Responder::Owner }).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, responder: Responder::PageOwner })
+        .await?)
 }
 
 /// Returns true if the authenticator names the user of the passkey. The page lists no credentials, so a passkey must be
@@ -234,40 +236,40 @@ async fn is_of_user(service: &LoginService, stored: &Credential, assertion: &Pas
 async fn store_offered(service: &LoginService, session: Session, key: &VerifiedKey) -> Result<(), PasskeyDenial> {
     let proof = key.proof();
     let Some(passkey) = &proof.passkey else {
-        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
+        return Err(PasskeyDenial::Invalid(PasskeyAnswerRefusal::UserHandle));
     };
     let Some(handle) = passkey.handle else {
-        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
+        return Err(PasskeyDenial::Invalid(PasskeyAnswerRefusal::UserHandle));
     };
     if is_taken(service, &passkey.id).await? {
-        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::Taken));
+        return Err(PasskeyDenial::Invalid(PasskeyAnswerRefusal::Taken));
     }
-    let made = OfferedPasskey {
+    let passkey = OfferedPasskey {
         public_key: proof.public_key.clone(),
         id: passkey.id.clone(),
         sign_count: passkey.sign_count,
         handle,
         petname: passkey.petname.clone(),
     };
-    let settled = settle_offer(service, &session, PasskeyOffer::Made(Box::new(made))).await;
-    settled.map_err(|error| error.on_conflict(PasskeyDenial::NotAsked))
+    let settled = settle_offer(service, &session, PasskeyOffer::Made(Box::new(passkey))).await;
+    settled.map_err(|error| error.on_conflict(PasskeyDenial::NotOffered))
 }
 
 /// Refuses a passkey. The page does not show the reason, because it makes no difference to the user; the log contains
 /// it.
 async fn refuse(service: &LoginService, session: &Session, refusal: PasskeyAnswerRefusal) -> Result<(), PasskeyDenial> {
     record_notice(service, session, NoticeReason::PasskeyRefused).await?;
-    Err(PasskeyDenial::NotAccepted(refusal))
+    Err(PasskeyDenial::Invalid(refusal))
 }
 
 impl PasskeyDenial {
     /// Returns the reason for the log. `None` if no passkey was checked, or if wallets have the reason too.
     pub(crate) fn refusal(&self) -> Option<PasskeyAnswerRefusal> {
         match self {
-            Self::NotAccepted(refusal) => Some(*refusal),
+            Self::Invalid(refusal) => Some(*refusal),
             Self::Unknown(_) => Some(PasskeyAnswerRefusal::Unknown),
             Self::OtherSite(_) => Some(PasskeyAnswerRefusal::OtherSite),
-            Self::NotAsked | Self::Wallet(_) => None,
+            Self::NotOffered | Self::Wallet(_) => None,
         }
     }
 }
@@ -286,6 +288,6 @@ impl From<Error> for PasskeyDenial {
 
 impl From<anyhow::Error> for PasskeyDenial {
     fn from(error: anyhow::Error) -> Self {
-        Self::Wallet(failed(error))
+        Self::Wallet(internal_error(error))
     }
 }

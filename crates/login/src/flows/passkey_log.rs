@@ -1,4 +1,4 @@
-//! Records refused passkeys in the log and in the audit log.
+//! Records refusals of passkeys in the log and in the audit log, at a limited rate.
 
 use serde_json::json;
 use signpost_platform::accounts::audit::{Action, Actor};

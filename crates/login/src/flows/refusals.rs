@@ -1,4 +1,4 @@
-//! The errors of this service as errors of the handler contract.
+//! Converts errors of this service into errors of the handler contract.
 
 use signpost_auth::VerificationError;
 use signpost_auth::receiver::HandlerRefusal;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::service::LoginService;
 use crate::sessions::SessionWriteError;
 
-/// Internal errors are logged, and the wallet gets no details.
+/// Internal errors are logged. The wallet gets no details about them.
 impl From<Error> for HandlerRefusal {
     fn from(error: Error) -> Self {
         match error {
@@ -43,14 +43,14 @@ impl From<SessionWriteError> for HandlerRefusal {
 }
 
 /// Logs an internal error. Returns [`HandlerRefusal::Internal`].
-pub(crate) fn failed(error: anyhow::Error) -> HandlerRefusal {
+pub(crate) fn internal_error(error: anyhow::Error) -> HandlerRefusal {
     Error::from(error).into()
 }
 
 /// Counts an answer to a session of an account.
 ///
 /// # Errors
-/// [`HandlerRefusal::RateLimited`] if the account gets too many answers.
+/// Returns [`HandlerRefusal::RateLimited`] if the account gets too many answers.
 pub(crate) async fn count_answer(service: &LoginService, account: &Account) -> Result<(), HandlerRefusal> {
     let caller = Caller::Account(format!("{}/{}", account.environment, account.name));
     match service.limits.check(Limit::Answer, &caller, service.clock.elapsed()).await {

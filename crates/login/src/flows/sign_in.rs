@@ -1,5 +1,5 @@
-//! Browser sessions at the login host: a login on a page starts a session, and its completion by the site signs the
-//! user in.
+//! Starts and reads browser sessions at the login host. A login on a page starts a browser session,
+//! and the completion of the login by the site signs the user in.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::service::LoginService;
 use crate::sessions::{PageLink, Session, link_sql};
 use crate::users::{self, Credential, HostedUser};
 
-/// Name of the cookie of a browser with signed-in users. It gets a new value at each login.
+/// Name of the cookie that identifies the browser sessions of a browser. It gets a new value at
+/// each login.
 pub const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
 
 /// Lifetime of the login cookie after the login: the maximum lifetime of a browser session.
@@ -39,12 +40,13 @@ impl SignedInUser {
     }
 }
 
-/// Starts the browser session of the browser that returns to the site with the completion code of this session. It owns
-/// the page by the cookie `page`, and sent the login cookie `before`. Returns the new login cookie, or `None` if the
-/// browser has it already. The user is signed in when the site completes the login. Links start no browser session.
+/// Starts a browser session for the browser that returns to the site with the completion code of
+/// this session. `page` is the cookie by which the browser owns the page, and `before` the login
+/// cookie that it sent. Returns the new login cookie, or `None` if the browser has it already. The
+/// user is signed in when the site completes the login. Links start no browser session.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn begin_browser_session(
     service: &LoginService,
     session: &Session,
@@ -56,8 +58,8 @@ pub(crate) async fn begin_browser_session(
     }
     let before = before.map(CookieSecret::hash);
     if let Some(before) = &before
-        && let Some(begun) = sql::find_by_session(&service.store, &session.id).await?
-        && begun.cookie.matches(before)
+        && let Some(existing) = sql::find_by_session(&service.store, &session.id).await?
+        && existing.cookie.matches(before)
     {
         return Ok(None);
     }
@@ -72,7 +74,7 @@ pub(crate) async fn begin_browser_session(
 /// session. It has ended if the user was deleted or has lost the key that proved the login.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find_signed_in(
     service: &LoginService,
     cookie: &CookieSecret,
@@ -87,7 +89,7 @@ pub async fn find_signed_in(
 /// page.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn watch_signed_in(
     service: &LoginService,
     cookie: &CookieSecret,
@@ -96,7 +98,7 @@ pub async fn watch_signed_in(
     let cookie = cookie.hash();
     let now = service.clock.now();
     for session in sql::list(&service.store, &cookie).await? {
-        if session.is_at(&cookie, domain.account.environment, &domain.id) && session.proof(now).is_some() {
+        if session.is_for(&cookie, domain.account.environment, &domain.id) && session.proof(now).is_some() {
             return load_user(service, session).await;
         }
     }
@@ -106,7 +108,7 @@ pub async fn watch_signed_in(
 /// Returns the user of a browser session, unless it has ended, and records its use.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn read_signed_in(
     service: &LoginService,
     session: BrowserSession,
@@ -123,7 +125,7 @@ pub fn sign_out_statements(signed_in: &SignedInUser, now: Timestamp) -> [Stateme
     let BrowserSession { cookie, environment, domain_id, .. } = &signed_in.session;
     [
         sql::sign_out_statement(cookie, *environment, domain_id),
-        link_sql::cancel_links_of(domain_id, &signed_in.user.id, now),
+        link_sql::cancel_user_links_statement(domain_id, &signed_in.user.id, now),
     ]
 }
 

@@ -8,12 +8,12 @@ use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
 use crate::flows::admission::{admit, check_credential, find_credential};
 use crate::flows::changes::cancel_session;
-use crate::flows::lookup::{cached_domain, domain_for_session, refused};
+use crate::flows::lookup::{cached_domain, domain_for_session, refusal_error};
 use crate::service::LoginService;
 use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, SessionWriteError, VerifiedKey, sql};
 use crate::users::Credential;
 
-/// An accepted answer.
+/// An accepted answer of a wallet.
 #[derive(Debug)]
 pub(crate) struct AcceptedAnswer {
     /// The session after the answer.
@@ -38,7 +38,7 @@ pub(crate) async fn accept_answer(
         return Err(Error::ChallengeNotFound);
     }
     let key = session.verify(answer, service.clock.now());
-    let key = key.map_err(|refusal| refused(refusal, &session, service))?;
+    let key = key.map_err(|refusal| refusal_error(refusal, &session, service))?;
     store_accepted(service, session, key, answer, credential).await
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn accept_answer(
 /// method of the user, `credential` the credential with the key.
 ///
 /// # Errors
-/// The first check that fails, or that another answer came first.
+/// Returns the first failed check, or an error if another answer came first.
 pub(crate) async fn accept_verified_answer(
     service: &LoginService,
     session: Session,
@@ -55,7 +55,7 @@ pub(crate) async fn accept_verified_answer(
     credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
     let key = session.match_answer(answer, service.clock.now());
-    let key = key.map_err(|refusal| refused(refusal, &session, service))?.by(method);
+    let key = key.map_err(|refusal| refusal_error(refusal, &session, service))?.by(method);
     store_accepted(service, session, key, answer.answer(), credential).await
 }
 
@@ -71,10 +71,10 @@ async fn store_accepted(
     }
     check_credential(&session, credential.as_ref())?;
     let accepted = session.clone().accept(key, service.clock.now(), random());
-    match accepted.map_err(|refusal| refused(refusal, &session, service))? {
+    match accepted.map_err(|refusal| refusal_error(refusal, &session, service))? {
         Accepted::Login(login) => {
             let login = store_login(service, &session, *login, credential).await?;
-            Ok(AcceptedAnswer { session: announce(service, login), redirect: None })
+            Ok(AcceptedAnswer { session: publish_login(service, login), redirect: None })
         }
         Accepted::Answered(answered, code) => {
             sql::store_answer(&service.store, &answered).await?;
@@ -90,7 +90,8 @@ async fn store_accepted(
 /// The session is cancelled if the code was returned in another browser, or if the user of a page may no longer log in.
 ///
 /// # Errors
-/// If the code is wrong, was returned in another browser, or the session is not pending.
+/// Returns an error if the code is wrong, was returned in another browser, or the session is not
+/// pending.
 pub(crate) async fn complete_login(
     service: &LoginService,
     session: Session,
@@ -103,11 +104,11 @@ pub(crate) async fn complete_login(
             if refusal == AnswerRefusal::Browser {
                 cancel_if_pending(service, &session).await?;
             }
-            return Err(refused(refusal, &session, service));
+            return Err(refusal_error(refusal, &session, service));
         }
     };
     let error = match store_completed(service, &session, login).await {
-        Ok(login) => return Ok(announce(service, login)),
+        Ok(login) => return Ok(publish_login(service, login)),
         Err(error) => error,
     };
     let is_link = session.challenge.mode == Mode::Link;
@@ -142,7 +143,8 @@ async fn store_completed(service: &LoginService, session: &Session, login: Login
     }
 }
 
-/// Cancels a session with a worthless completion code, so that its page does not redirect the browser again.
+/// Cancels a session if it is pending. Its completion code can no longer succeed, and its page must
+/// not redirect the browser to the site again.
 async fn cancel_if_pending(service: &LoginService, session: &Session) -> Result<(), Error> {
     match cancel_session(service, session).await {
         Ok(_) | Err(SessionWriteError::Changed(_)) => Ok(()),
@@ -178,7 +180,7 @@ async fn store_login(
 }
 
 /// Logs a stored login, and notifies the delivery of events and the requests that wait for the session.
-fn announce(service: &LoginService, login: Login) -> Session {
+fn publish_login(service: &LoginService, login: Login) -> Session {
     let session = login.session;
     let environment = session.account.environment;
     tracing::info!(
@@ -189,7 +191,7 @@ fn announce(service: &LoginService, login: Login) -> Session {
         mode = session.challenge.mode.as_str(),
         "login succeeded"
     );
-    service.metrics.session(environment, "authenticated");
+    service.metrics.count_session_event(environment, "authenticated");
     service.outbox.notify_one();
     service.session_changed(&session.id);
     session

@@ -1,4 +1,4 @@
-//! Delivers the events in the outbox, each at least once.
+//! The job that delivers the events in the outbox, each at least once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use tracing::Instrument;
 
 use crate::domains::{self, SigningSecrets};
 use crate::events::attempts::{PastAttempt, append_attempt, fingerprints};
-use crate::events::endpoints::{self, judge_endpoint};
+use crate::events::endpoints::{self, endpoint_statements};
 use crate::events::{
-    Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
-    judge, longest_wait, signatures, sql,
+    Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, decide_outcome,
+    endpoint_from_url, longest_wait, signatures, sql,
 };
 use crate::ids::DomainId;
 use crate::service::LoginService;
@@ -32,10 +32,10 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(45);
 /// Maximum bytes of a response that are read, so that the connection can be reused.
 const MAX_RESPONSE_LEN: usize = 2048;
-/// Maximum sleep: another process may have queued an event.
+/// Maximum sleep between two scans, because another process may have queued an event.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 /// Delay before the endpoints that the last scan omitted are examined.
-const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
+const NEXT_SCAN_DELAY: Duration = Duration::from_millis(20);
 /// Minimum time between two scans of the outbox, to batch ended attempts and queued events. After a longer scan, the
 /// pause is as long as the scan, so that scans use at most half of the time.
 const GATHER_WINDOW: Duration = Duration::from_millis(2);
@@ -60,10 +60,10 @@ struct RunningAttempts {
 pub async fn run(service: LoginService) {
     let mut running = RunningAttempts::default();
     while !service.draining.is_cancelled() {
-        let looked_at = Instant::now();
+        let scan_started_at = Instant::now();
         let wait = match claim_due(&service, &mut running).await {
             Ok(wait) => {
-                service.metrics.outbox_pass();
+                service.metrics.count_outbox_pass();
                 wait
             }
             Err(error) => {
@@ -71,15 +71,15 @@ pub async fn run(service: LoginService) {
                 MAX_SLEEP
             }
         };
-        let gather = looked_at.elapsed().clamp(GATHER_WINDOW, MAX_GATHER_WINDOW);
+        let pause = scan_started_at.elapsed().clamp(GATHER_WINDOW, MAX_GATHER_WINDOW);
         tokio::select! {
             () = service.draining.cancelled() => {}
-            () = service.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
-            () = sleep(wait.max(gather)) => {}
-            // An ended attempt frees a slot.
+            () = service.outbox.notified() => sleep_until(scan_started_at + GATHER_WINDOW).await,
+            () = sleep(wait.max(pause)) => {}
+            // The end of an attempt frees a slot.
             Some(ended) = running.attempts.join_next_with_id() => {
                 running.end(ended);
-                sleep(gather).await;
+                sleep(pause).await;
                 while let Some(ended) = running.attempts.try_join_next_with_id() {
                     running.end(ended);
                 }
@@ -98,14 +98,14 @@ impl RunningAttempts {
     }
 }
 
-/// Starts the due deliveries with slots, and returns the time until the next scan.
+/// Starts the due deliveries that get a slot. Returns the time until the next scan.
 async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
     let now = service.clock.now();
     let upcoming = sql::find_upcoming(&service.store, now).await?;
     let latest = now + longest_wait(&service.settings.webhook_retry_schedule) + CLOCK_TOLERANCE;
-    let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
+    let is_backoff_over = upcoming.backoff_until.is_some_and(|until| until <= now);
     let is_too_far = upcoming.last_backoff_until.is_some_and(|until| until > latest);
-    if !upcoming.is_ready && !is_over && !is_too_far {
+    if !upcoming.is_ready && !is_backoff_over && !is_too_far {
         let wait = upcoming.backoff_until.and_then(|until| Duration::try_from(until.duration_since(now)).ok());
         return Ok(wait.unwrap_or(MAX_SLEEP).min(MAX_SLEEP));
     }
@@ -113,24 +113,25 @@ async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Res
         return Ok(MAX_SLEEP);
     }
     let mut ready = 0;
-    if is_over {
+    if is_backoff_over {
         ready += sql::make_ready(&service.store, now, MAX_READY_PER_WRITE).await?;
     }
     if is_too_far {
         ready += sql::make_ready_beyond(&service.store, latest, now, MAX_READY_PER_WRITE).await?;
     }
     let leased_until = now + LEASE_DURATION;
-    let Claim { taken, more } = sql::claim(&service.store, now, leased_until, &mut running.slots).await?;
+    let Claim { deliveries, more } = sql::claim(&service.store, now, leased_until, &mut running.slots).await?;
     let wait = match more {
-        _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
-        // Another server was faster: it claims all that it can at once, and leaves the rest.
-        MoreDue::Chosen => GATHER_WINDOW,
-        MoreDue::NotLookedAt => NEXT_LOOK_DELAY,
-        // Due, but all slots are in use: the end of an attempt wakes this task.
+        _ if !deliveries.is_empty() || ready > 0 => Duration::ZERO,
+        // Another server leased the chosen events first. It leases as many as it can at once, so
+        // the remaining events can be leased after a short pause.
+        MoreDue::NotLeased => GATHER_WINDOW,
+        MoreDue::NotExamined => NEXT_SCAN_DELAY,
+        // Due events are left, but all slots are in use. The end of an attempt wakes this task.
         MoreDue::None => MAX_SLEEP,
     };
     let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
-    for claimed in taken {
+    for claimed in deliveries {
         let secrets = match &claimed.delivery {
             Ok(delivery) => secrets.entry(delivery.domain_id.clone()).or_default().clone(),
             Err(_) => SharedSecrets::default(),
@@ -153,26 +154,27 @@ async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: Share
     let began = Instant::now();
     let (attempt, sent) = match prepare(&service, claimed.delivery, &secrets).await {
         Ok((delivery, headers)) => (send(&service, &delivery, headers).await, Some(delivery)),
-        // The endpoint did not cause this.
+        // The endpoint is not the cause of this error.
         Err(error) => (Attempt::failed(&error), None),
     };
     let now = service.clock.now();
     let jitter = u32::from_be_bytes(random());
-    let outcome = judge(&attempt, claimed.attempts, &service.settings.webhook_retry_schedule, now, jitter);
+    let outcome = decide_outcome(&attempt, claimed.attempts, &service.settings.webhook_retry_schedule, now, jitter);
     log(&attempt, sent.as_ref(), outcome);
-    service.metrics.attempt(outcome.as_str());
+    service.metrics.count_delivery_attempt(outcome.as_str());
     if let Some(delivery) = &sent
         && claimed.attempts == 1
     {
         let after = now.duration_since(delivery.id.time());
-        service.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
+        service.metrics.observe_first_attempt(Duration::try_from(after).unwrap_or_default());
     }
     let signed_by = secrets.get().and_then(Option::as_ref).map(fingerprints).unwrap_or_default();
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let past_attempt = PastAttempt::new(&attempt, signed_by, started_at, duration_ms);
     let past_attempts = append_attempt(claimed.past_attempts.as_deref(), past_attempt);
     let ended = EndedAttempt { id: &claimed.id, leased_until, attempt: &attempt, past_attempts, outcome, now };
-    let judged = sent.as_ref().map(|delivery| judge_endpoint(delivery, &attempt, outcome, now)).unwrap_or_default();
+    let judged =
+        sent.as_ref().map(|delivery| endpoint_statements(delivery, &attempt, outcome, now)).unwrap_or_default();
     let rows = match sql::end_attempt(&service.store, ended, judged).await {
         Ok(Some(rows)) => rows,
         Ok(None) => {

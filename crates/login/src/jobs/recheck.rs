@@ -1,4 +1,5 @@
-//! Checks the proofs of domains again, so that a domain is not verified after its owner has lost it.
+//! The job that checks the ownership proofs of verified domains again, so that a domain does not
+//! stay verified after its owner has lost it.
 
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use crate::domains::audit::insert_domain_entry;
 use crate::domains::{self, Domain};
 use crate::ids::DomainId;
 use crate::service::LoginService;
-use crate::sessions::sql::cancel_sessions_of;
+use crate::sessions::sql::cancel_domain_sessions_statement;
 
-/// Interval between two checks of a proof.
+/// Interval between two checks of a domain's proof.
 const RECHECK_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Failed checks in a row after which a domain is no longer verified.
 const MAX_MISSES: i64 = 3;
@@ -24,14 +25,15 @@ const MAX_MISSES: i64 = 3;
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 /// Interval between two searches for due checks.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum domains per search. They are checked sequentially, and each check may last ten seconds.
+/// Maximum domains per sweep. They are checked sequentially, and each check may last ten seconds.
 const MAX_PER_SWEEP: i64 = 20;
 
-/// A check more than an hour in the future was dated by a wrong clock, and is ignored.
+/// Condition for a due check. A recorded check more than an hour in the future was dated by a wrong
+/// clock, and is ignored.
 const IS_DUE: &str = "verified_at IS NOT NULL AND (COALESCE(last_checked_at, verified_at) <= $1
                                                    OR COALESCE(last_checked_at, verified_at) > $2)";
 
-const DUE: &str = sql!(
+const SELECT_DUE: &str = sql!(
     "SELECT ",
     DueDomain::COLUMN_LIST,
     " FROM domains WHERE ",
@@ -40,15 +42,15 @@ const DUE: &str = sql!(
 );
 
 columns! {
-    /// A domain with a due check of its proof.
+    /// A domain whose proof must be checked now.
     struct DueDomain {
         id: DomainId,
         account: Account,
     }
 }
 
-/// Each of these updates requires that the check is due: if several servers check a domain, only the first result
-/// counts.
+/// Records a check that found the proof. Like the two updates below, it requires that the check is
+/// due: if several servers check a domain, only the first result counts.
 const RECORD_FOUND_PROOF: &str =
     sql!("UPDATE domains SET last_checked_at = $3, failing_since = NULL, misses = 0 WHERE id = $4 AND ", IS_DUE);
 
@@ -76,7 +78,7 @@ pub async fn run(service: LoginService) {
 /// Performs the checks that are due now, and returns the number of domains.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn sweep(service: &LoginService) -> Result<usize> {
     let due = find_due(&service.store, service.clock.now()).await?;
     for DueDomain { id, account } in &due {
@@ -111,7 +113,7 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
 
 /// Returns the verified domains with a due check.
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
-    let rows = store.read(DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_SWEEP]).await?;
+    let rows = store.read(SELECT_DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_SWEEP]).await?;
     rows.into_iter().map(|row| DueDomain::from_part("domains", row)).collect()
 }
 
@@ -136,6 +138,7 @@ async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<(
 async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
-    let statements = [Statement::expect_row(REVOKE_VERIFICATION, params), entry, cancel_sessions_of(id, now)];
+    let statements =
+        [Statement::expect_row(REVOKE_VERIFICATION, params), entry, cancel_domain_sessions_statement(id, now)];
     store.commit(statements).await
 }

@@ -1,4 +1,4 @@
-//! Deletes rows after their retention, so that no table grows without bound.
+//! The job that deletes rows after their retention period, so that no table grows without bound.
 
 use std::time::Duration;
 
@@ -14,26 +14,30 @@ use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{REFRESH_WINDOW, REPLAY_WINDOW, RETENTION};
 
-/// Retention of sessions of the login host itself that led to no login. Callers open them without an API key or a
-/// login.
-const OWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
-/// Maximum retention of such a session if a browser refreshes it continually.
-const MAX_OWN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
+/// Retention of sessions of the login host itself that led to no login. It is short, because
+/// callers open them without an API key or a login.
+const LOGIN_HOST_SESSION_RETENTION: SignedDuration = SignedDuration::from_hours(1);
+/// Maximum retention of a session of the login host that led to no login, if a browser refreshes it
+/// continually.
+const MAX_LOGIN_HOST_SESSION_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 /// Retention of delivered events.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Retention of undelivered events: the integrator may be on holiday.
+/// Retention of undelivered events. It is long, because integrators may be on holiday when their
+/// endpoint fails.
 const FAILED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Retention of the audit log: a year, and a month to review it.
+/// Retention of audit log entries: a year, and a month to review it.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(400 * 24);
 /// Interval between two sweeps.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// IDs begin with the time. A thousand rows per write, so that other writes can run in between.
+/// Deletes expired sessions. They are found by ID, because IDs begin with the time. A thousand rows
+/// per write, so that other writes can run in between.
 const DELETE_SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
-/// Sessions of the login host that led to no login; only their page terms have a purpose. Sessions that can still be
-/// refreshed are deleted after a day, because a browser could refresh them without end.
+/// Deletes sessions of the login host that led to no login. The purpose in their page terms
+/// identifies them. Sessions that can still be refreshed are deleted after a day, because a browser
+/// could refresh them without end.
 const DELETE_OWN_SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (
         SELECT id FROM sessions
@@ -60,11 +64,12 @@ const FAIL_ABANDONED: &str = sql!(
 
 const DELETE_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
 
-/// IDs begin with the time.
+/// Deletes expired audit log entries. They are found by ID, because IDs begin with the time.
 const DELETE_AUDIT: &str = "
     DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
-/// Browser sessions that no site completed, and those beyond their maximum lifetime.
+/// Deletes browser sessions that no site completed, and browser sessions beyond their maximum
+/// lifetime.
 const DELETE_BROWSER_SESSIONS: &str = "
     DELETE FROM browser_sessions WHERE id IN (
         SELECT id FROM browser_sessions WHERE id < $1 AND (user_id IS NULL OR id < $2) ORDER BY id LIMIT 1000
@@ -87,18 +92,19 @@ pub async fn run(service: LoginService) {
 /// Deletes the rows that are expired at the time `now`, and returns their number.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let oldest = SessionId::new(now - RETENTION, [0; 16]);
     let sessions = delete_in_batches(store, DELETE_SESSIONS, || params![&oldest]).await?;
-    let [unused, refreshed] = [OWN_RETENTION, MAX_OWN_RETENTION].map(|age| SessionId::new(now - age, [0; 16]));
+    let [unused, refreshed] =
+        [LOGIN_HOST_SESSION_RETENTION, MAX_LOGIN_HOST_SESSION_RETENTION].map(|age| SessionId::new(now - age, [0; 16]));
     let ended = now - REFRESH_WINDOW;
     let own = delete_in_batches(store, DELETE_OWN_SESSIONS, || params![&unused, ended, &refreshed]).await?;
     let delivered =
         delete_in_batches(store, DELETE_DELIVERIES, || params![now - DELIVERED_RETENTION, "delivered"]).await?;
     let failed = delete_in_batches(store, DELETE_DELIVERIES, || params![now - FAILED_RETENTION, "failed"]).await?;
     let keys = delete_in_batches(store, DELETE_KEYS, || params![now - REPLAY_WINDOW]).await?;
-    // Their last events have been deleted by then.
+    // The last events of deleted domains have been deleted by this time.
     let domains =
         delete_in_batches(store, DELETE_DOMAINS, || params![now - FAILED_RETENTION - FAILED_RETENTION]).await?;
     store.write([Statement::new(FAIL_ABANDONED, params![now, now - FAILED_RETENTION])]).await?;
@@ -107,7 +113,7 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let unfinished = BrowserSessionId::new(now - MAX_WAIT, [0; 16]);
     let oldest = BrowserSessionId::new(now - MAX_AGE - MAX_WAIT, [0; 16]);
     let signed_in = delete_in_batches(store, DELETE_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
-    // Nothing was sent to them for a month, so their state is unknown.
+    // No event was sent to these endpoints for a month, so their state is unknown.
     let endpoints = delete_in_batches(store, DELETE_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
     Ok(sessions + own + delivered + failed + keys + domains + entries + signed_in + endpoints)
 }

@@ -1,6 +1,6 @@
-//! The page of a link from an operator. The secret that claims it is in the fragment of the link, which browsers send
-//! to no server: a bot that previews the link does not claim the page. A script posts the fragment; without scripts,
-//! users paste the link.
+//! Renders the page that a link from an operator leads to. The secret that claims it is in the
+//! fragment of the link, which browsers send to no server: a bot that previews the link does not
+//! claim the page. A script posts the fragment; without scripts, users paste the link.
 
 use maud::html;
 use signpost_platform::origin::PublicOrigin;
@@ -9,10 +9,10 @@ use signpost_platform::pages::icons::PageIcon;
 use signpost_platform::pages::{Asset, Language};
 
 use super::document::name;
-use super::words::{Headed, login_words};
+use super::words::{HeadedText, login_words};
 use crate::domains::Domain;
 
-/// Posts the fragment of a link.
+/// The script that posts the fragment of a link to the claim endpoint.
 pub const CLAIM_SCRIPT: Asset =
     Asset::new("claim", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/claim.js"));
 
@@ -20,7 +20,7 @@ pub const CLAIM_SCRIPT: Asset =
 pub(crate) fn render_claim(
     (language, origin, path): (Language, &PublicOrigin, &str),
     domain: &Domain,
-    refused: Option<&Headed>,
+    refused: Option<&HeadedText>,
 ) -> String {
     let words = login_words(language);
     let state = if refused.is_some() { "claim-refused" } else { "claim" };

@@ -1,4 +1,5 @@
-//! The context of a request for a login page, and the checks that the page belongs to the browser.
+//! Extracts the context of a request for a login page, and checks that the page belongs to the
+//! browser.
 
 use axum::Extension;
 use axum::extract::FromRequestParts;
@@ -21,7 +22,7 @@ use super::claim_page::render_claim;
 use super::document::LoginDocument;
 use super::outcomes;
 use super::view::{LoginHost, LoginView, SiteNames};
-use super::words::{Headed, login_words};
+use super::words::{HeadedText, login_words};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
@@ -29,10 +30,10 @@ use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE, begin_browser_se
 use crate::service::LoginService;
 use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_MAX_AGE, Renewal, Session};
 
-/// Headers that browsers send with a prefetch.
+/// Names of the headers of prefetch requests.
 const PREFETCH_HEADERS: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
 
-/// The context of a request for a login page.
+/// The context of a request for a login page. Handlers get it from an axum extractor.
 #[derive(Debug)]
 pub(crate) struct LoginPageContext {
     pub(crate) service: LoginService,
@@ -40,10 +41,11 @@ pub(crate) struct LoginPageContext {
     environment: Environment,
     id: String,
     cookie: Option<CookieSecret>,
-    /// The cookie of the browser sessions.
+    /// The cookie of the browser's sessions at the login host.
     login_cookie: Option<CookieSecret>,
     address: Caller,
-    /// The permit of the request in progress; `None` for a request without a connection.
+    /// The permit that counts this request as in progress; `None` for a request without a
+    /// connection.
     permit: Option<RequestPermit>,
     is_navigation: bool,
 }
@@ -117,7 +119,7 @@ impl LoginPageContext {
         self.claim(session, domain).await
     }
 
-    fn render_claim(&self, domain: &Domain, refused: Option<&Headed>) -> String {
+    fn render_claim(&self, domain: &Domain, refused: Option<&HeadedText>) -> String {
         render_claim((self.language, &self.service.origin, &self.path()), domain, refused)
     }
 
@@ -153,7 +155,7 @@ impl LoginPageContext {
     async fn admit(&self, session: Session, domain: Domain, cookie: Option<CookieSecret>) -> Result<OwnedPage> {
         let Some(cookie) = cookie.filter(|cookie| session.is_owned_by(&cookie.hash())) else {
             self.count(&self.address).await?;
-            let site = SiteNames::of(&session, &domain);
+            let site = SiteNames::new(&session, &domain);
             let document = outcomes::render_other(self.language, &self.service.origin, &site);
             return Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into());
         };
@@ -170,8 +172,9 @@ impl LoginPageContext {
         Ok(session)
     }
 
-    /// Frees the place among the requests in progress; the bounds of waiting requests apply from now on.
-    pub(crate) fn release_in_progress(&self) {
+    /// Releases the permit for a request in progress. From then on, only the limits of waiting
+    /// requests apply.
+    pub(crate) fn release_request_slot(&self) {
         if let Some(permit) = &self.permit {
             permit.release();
         }
@@ -210,11 +213,11 @@ impl LoginPageContext {
 
     /// Returns the view of the page at a time.
     pub(crate) fn view(&self, page: &OwnedPage, now: Timestamp) -> Result<LoginView, Error> {
-        let can = self.service.supported_methods(self.environment);
+        let supported_methods = self.service.supported_methods(self.environment);
         let wallet = self.service.wallet_url(self.environment);
         let public_address = &self.service.public_address;
-        let host = LoginHost { public_address, can: &can, wallet: wallet.as_deref() };
-        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, host, now)?)
+        let host = LoginHost { public_address, supported_methods: &supported_methods, wallet: wallet.as_deref() };
+        Ok(LoginView::new(&page.session, &page.domain, &page.cookie, host, now)?)
     }
 
     /// Returns the document of a view, to be rendered.

@@ -1,5 +1,5 @@
-//! The parts that all states of a login page share. Texts come from [`words`](super::words), values from a
-//! [`LoginView`].
+//! Renders the parts that all states of a login page share. The texts come from
+//! [`words`](super::words), the values from a [`LoginView`].
 
 use maud::{Markup, PreEscaped, html};
 use signpost_platform::origin::PublicOrigin;
@@ -11,9 +11,10 @@ use super::words::{LoginWords, login_words};
 
 /// The placeholder for the seconds of the countdown in a cached document: a character that neither the page's own texts
 /// nor sanitized user input contain.
-pub(crate) const SECONDS_MARK: char = '\0';
+pub(crate) const SECONDS_PLACEHOLDER: char = '\0';
 
-/// A page to be rendered for its browser.
+/// The input of the rendering functions: a view of a login page, with the language and the tokens
+/// of its browser.
 #[derive(Clone, Debug)]
 pub(crate) struct LoginDocument<'a> {
     pub(crate) view: &'a LoginView,
@@ -34,7 +35,7 @@ impl LoginDocument<'_> {
         format!("{}/{word}?lang={}", self.path, self.language.tag())
     }
 
-    /// Renders the domain within a text.
+    /// Renders the domain as part of a sentence.
     pub(crate) fn domain(&self) -> Markup {
         name(&self.view.site.domain)
     }
@@ -68,5 +69,5 @@ pub(crate) fn name(text: &str) -> Markup {
 
 /// Renders the placeholder for the seconds.
 pub(crate) fn seconds() -> Markup {
-    PreEscaped(SECONDS_MARK.to_string())
+    PreEscaped(SECONDS_PLACEHOLDER.to_string())
 }

@@ -1,4 +1,5 @@
-//! The forms of the page: cancel, request a new code, change the mode, decline a passkey, confirm a key.
+//! Handlers of the login page's forms: cancelling, requesting a new code, changing the mode,
+//! declining a passkey, and confirming a key.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response, Result};
@@ -34,7 +35,7 @@ pub(crate) async fn renew(context: LoginPageContext, request: Request) -> Result
     Ok(to_changed(&context, renew_page(&context.service, page.session, Renewal::ByHand).await))
 }
 
-/// `POST /login/{id}/mode`: `mode=register` or `mode=login`.
+/// `POST /login/{id}/mode`: switches to the mode in the form, `mode=register` or `mode=login`.
 pub(crate) async fn switch(context: LoginPageContext, request: Request) -> Result<Response> {
     let (page, form) = receive(&context, request).await?;
     let Some(Ok(mode @ (Mode::Login | Mode::Register))) = form.text("mode").map(str::parse::<Mode>) else {
@@ -57,7 +58,7 @@ pub(crate) async fn decline_offer(context: LoginPageContext, request: Request) -
 /// the page shows the other key.
 pub(crate) async fn answer_link(context: LoginPageContext, request: Request) -> Result<Response> {
     let (page, form) = receive(&context, request).await?;
-    let state = PageState::of(&page.session, context.service.clock.now());
+    let state = PageState::from_session(&page.session, context.service.clock.now());
     if !matches!(state, PageState::Link(key) if form.text("key") == Some(&key.public_key)) {
         return Ok(to_page(&context).into_response());
     }
@@ -82,7 +83,8 @@ pub(super) async fn receive_form(context: &LoginPageContext, request: Request) -
     PostedForm::receive(&context.service.origin, request).await.map_err(|refusal| refuse(context, refusal).into())
 }
 
-/// Redirects to the page with the state of the session, also after a failed change.
+/// Redirects to the page even if the change has failed, because the page shows the state of the
+/// session.
 fn to_changed(context: &LoginPageContext, changed: Result<Session, Error>) -> Response {
     match changed {
         Err(error @ Error::Problem(_)) => error.into_response(),

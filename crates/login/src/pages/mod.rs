@@ -1,22 +1,22 @@
-//! The login page, for sites without a login page. The page of a session belongs to a single browser, and only that
-//! browser sees it. A [`LoginView`](view::LoginView) contains everything on the page, so that views of different pages
-//! differ.
+//! The login page of the service, for sites without their own. The page of a session belongs to a
+//! single browser, and only that browser can see it. A [`LoginView`](view::LoginView) contains all
+//! data on the page, so that pages with different content have different views.
 
-mod by_passkey;
 mod claim;
 pub mod claim_page;
+mod code_page;
 mod context;
 mod document;
-mod follow;
 mod forms;
 mod notice;
-mod open_sheet;
 mod outcomes;
 mod passkey;
+mod passkey_login;
 pub mod render;
-mod requesting_browser;
 mod show;
 mod state;
+mod status_updates;
+mod user_agent;
 mod view;
 mod words;
 
@@ -31,8 +31,8 @@ pub(crate) fn router(environment: Environment) -> Router<LoginService> {
     let page = format!("{}/login/{{id}}", environment.page_path());
     Router::new()
         .route(&page, get(show::show))
-        .route(&format!("{page}/state"), get(follow::state))
-        .route(&format!("{page}/events"), get(follow::events))
+        .route(&format!("{page}/state"), get(status_updates::state))
+        .route(&format!("{page}/events"), get(status_updates::events))
         .route(&format!("{page}/claim"), post(claim::claim))
         .route(&format!("{page}/cancel"), post(forms::cancel))
         .route(&format!("{page}/renew"), post(forms::renew))

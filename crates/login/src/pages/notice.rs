@@ -1,4 +1,5 @@
-//! The notice above the code: an answer was refused or had an unknown key, or the server does not respond.
+//! Renders the notices above the code: that an answer was refused or had an unknown key, and that
+//! the server does not respond.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::PageIcon;
@@ -82,14 +83,14 @@ fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
 }
 
 /// Renders the notice that the script shows while the server does not respond.
-pub(crate) fn away_notice(words: &LoginWords) -> Markup {
+pub(crate) fn offline_notice(words: &LoginWords) -> Markup {
     html! {
         div #away .notice.warn hidden {
             (PageIcon::Clock.draw(20))
             div {
-                h2 { (words.away.head) }
+                h2 { (words.offline.head) }
                 p {
-                    ((words.away_again)(&html! { b #away-seconds { "5" } })) " " (words.away.text) " "
+                    ((words.offline_retry)(&html! { b #away-seconds { "5" } })) " " (words.offline.text) " "
                     button #try-now .link type="button" { (words.try_now) }
                 }
             }

@@ -1,4 +1,5 @@
-//! The states of a login page without a code: a column with the result and a link to continue.
+//! Renders the states of a login page that have no code: a single column with the result and a link
+//! to continue.
 
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
@@ -6,12 +7,12 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::PageIcon;
 
-use super::by_passkey::passkey_offer;
 use super::document::{LoginDocument, name};
-use super::notice::away_notice;
+use super::notice::offline_notice;
+use super::passkey_login::passkey_offer;
 use super::state::LinkedKey;
 use super::view::{PageTask, SiteNames};
-use super::words::{Headed, login_words};
+use super::words::{HeadedText, login_words};
 
 /// Renders the page after an answer. It continues automatically, or after the user has answered the offer of a passkey.
 pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
@@ -23,11 +24,11 @@ pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
         (PageIcon::Tick.draw(40))
         div.stack-sm {
             h1 #t { (head) }
-            @if !offers_passkey { p.lead { ((words.going_back)(&domain)) } }
+            @if !offers_passkey { p.lead { ((words.returning_to)(&domain)) } }
         }
-        @if offers_passkey { (away_notice(words)) (passkey_offer(page)) }
+        @if offers_passkey { (offline_notice(words)) (passkey_offer(page)) }
         div.stack-sm {
-            a #continue class=(class) href=(page.view.onward) { span { ((words.continue_to)(&domain)) } }
+            a #continue class=(class) href=(page.view.return_url) { span { ((words.continue_to)(&domain)) } }
         }
     };
     page.main("sheet one", head, &html! { section.who aria-labelledby="t" { (body) } })
@@ -45,13 +46,13 @@ pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup 
             h1 #t { (head) }
             p.lead { (text) }
         }
-        (away_notice(words))
+        (offline_notice(words))
         form #confirm-link method="post" action=(page.action("link")) {
             (page.token)
             input type="hidden" name="key" value=(key.public_key);
             div.grid2 {
-                button #not-mine .btn.wide name="answer" value="no" { (words.not_mine) }
-                button #add-it .btn.primary.wide name="answer" value="yes" { (words.add_it) }
+                button #not-mine .btn.wide name="answer" value="no" { (words.decline_key) }
+                button #add-it .btn.primary.wide name="answer" value="yes" { (words.confirm_key) }
             }
         }
     };
@@ -78,7 +79,7 @@ pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
     let words = page.words();
     let body = html! {
         (headed(PageIcon::Clock, words.expired.head, &html! { (words.expired.text) }))
-        (away_notice(words))
+        (offline_notice(words))
         @if is_renewable {
             div.stack-sm {
                 form #renew method="post" action=(page.action("renew")) {
@@ -96,12 +97,12 @@ pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
 }
 
 /// Renders the page of a login that ended without a result.
-pub(crate) fn ended(page: &LoginDocument<'_>, said: &Headed) -> Markup {
+pub(crate) fn ended(page: &LoginDocument<'_>, message: &HeadedText) -> Markup {
     let body = html! {
-        (headed(PageIcon::Stop, said.head, &html! { (said.text) }))
+        (headed(PageIcon::Stop, message.head, &html! { (message.text) }))
         (way_back(page))
     };
-    page.main("sheet one", said.head, &html! { section.who aria-labelledby="t" { (body) } })
+    page.main("sheet one", message.head, &html! { section.who aria-labelledby="t" { (body) } })
 }
 
 /// Renders the page for a browser that does not own it.
@@ -109,12 +110,12 @@ pub(crate) fn render_other(language: Language, origin: &PublicOrigin, site: &Sit
     let words = login_words(language);
     let domain = name(&site.domain);
     let text = html! { (words.other_browser.text) };
-    let way_on = html! {
-        div.stack-sm { a.btn.primary.wide href=(site.home) { span { ((words.begin_anew)(&domain)) } } }
-        p.sm.soft { ((words.other_cookies)(&name(origin.host()))) }
+    let actions = html! {
+        div.stack-sm { a.btn.primary.wide href=(site.home) { span { ((words.start_again)(&domain)) } } }
+        p.sm.soft { ((words.other_browser_cookies)(&name(origin.host()))) }
     };
     let title = format!("{} · {}", words.tab_other, site.domain);
-    standalone((language, origin, &title), "other", (PageIcon::Stop, words.other_browser.head, &text), &way_on)
+    standalone((language, origin, &title), "other", (PageIcon::Stop, words.other_browser.head, &text), &actions)
 }
 
 /// Renders the page of an unknown session.
@@ -128,10 +129,10 @@ pub(crate) fn render_unknown(language: Language, origin: &PublicOrigin) -> Strin
 pub(crate) fn render_stale(language: Language, origin: &PublicOrigin, path: &str) -> String {
     let words = login_words(language);
     let text = html! { (words.stale.text) };
-    let way_on = html! {
+    let actions = html! {
         div.stack-sm { a.btn.primary.wide href={ (path) "?lang=" (language.tag()) } { (words.show_login) } }
     };
-    standalone((language, origin, words.tab_stale), "stale", (PageIcon::Stop, words.stale.head, &text), &way_on)
+    standalone((language, origin, words.tab_stale), "stale", (PageIcon::Stop, words.stale.head, &text), &actions)
 }
 
 /// Renders a page that shows nothing of its session.
@@ -139,12 +140,12 @@ fn standalone(
     (language, origin, title): (Language, &PublicOrigin, &str),
     state: &str,
     (icon, head, text): (PageIcon, &str, &Markup),
-    way_on: &Markup,
+    actions: &Markup,
 ) -> String {
     let main = html! {
         main #main .sheet.one tabindex="-1" data-state=(state) data-says=(head) data-last {
             p #live .vh role="status" {}
-            section.who aria-labelledby="t" { (headed(icon, head, text)) (way_on) }
+            section.who aria-labelledby="t" { (headed(icon, head, text)) (actions) }
         }
     };
     Frame::new(language, title, origin, Layout::Sheet, main).render()
@@ -162,5 +163,5 @@ fn way_back(page: &LoginDocument<'_>) -> Markup {
 }
 
 fn back_link(page: &LoginDocument<'_>, class: &str) -> Markup {
-    html! { a #back class=(class) href=(page.view.onward) { span { ((page.words().back_to)(&page.domain())) } } }
+    html! { a #back class=(class) href=(page.view.return_url) { span { ((page.words().back_to)(&page.domain())) } } }
 }

@@ -1,4 +1,5 @@
-//! `/login/{id}/passkey`: the page's script gets the options for the device, and posts its response.
+//! Handlers of `/login/{id}/passkey`: the page's script gets the options for the device, and posts
+//! the device's response.
 
 use axum::Json;
 use axum::extract::Request;
@@ -20,7 +21,7 @@ use crate::flows::passkey::{PasskeyDenial, PasskeyPrompt, PasskeyUserEntity, acc
 use crate::flows::passkey_log::log_refused_passkey;
 use crate::sessions::PasskeyAnswerRefusal;
 
-/// Timeout of the device's prompt, in milliseconds: the longest lifetime of a code.
+/// Timeout of the device's prompt in milliseconds, equal to the maximum lifetime of a code.
 const PROMPT_MS: u32 = 120_000;
 /// Signature algorithms of passkeys, in order of preference.
 const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgorithm::Rs256];
@@ -28,15 +29,15 @@ const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgor
 const MAX_ATTEMPTS: usize = 3;
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
-/// `GET /login/{id}/passkey`
+/// `GET /login/{id}/passkey`: returns the options for the device.
 pub(crate) async fn show(context: LoginPageContext) -> Result<impl IntoResponse> {
     let page = context.find_owned().await?;
     let prompt = prompt_passkey(&context.service, &page.session, &page.domain, &page.cookie).await?;
-    let Some(prompt) = prompt else { return Err(deny(&context, &page, PasskeyDenial::NotAsked).into()) };
+    let Some(prompt) = prompt else { return Err(deny(&context, &page, PasskeyDenial::NotOffered).into()) };
     Ok((NO_STORE, Json(options(&prompt, page.domain.name.as_str()))))
 }
 
-/// `POST /login/{id}/passkey`
+/// `POST /login/{id}/passkey`: accepts the response of the device.
 pub(crate) async fn answer(context: LoginPageContext, request: Request) -> Result<impl IntoResponse> {
     let elapsed = context.service.clock.elapsed();
     let counted = context.service.limits.check_tenth(Limit::Answer, context.address(), elapsed).await;
@@ -107,8 +108,8 @@ fn deny(context: &LoginPageContext, page: &OwnedPage, denial: PasskeyDenial) -> 
     let words = login_words(context.language);
     let domain = html! { (page.domain.name) };
     let (reason, status, message) = match denial {
-        PasskeyDenial::NotAsked => ("not_asked", StatusCode::CONFLICT, words.stale.head.to_owned()),
-        PasskeyDenial::NotAccepted(refusal) => {
+        PasskeyDenial::NotOffered => ("not_asked", StatusCode::CONFLICT, words.stale.head.to_owned()),
+        PasskeyDenial::Invalid(refusal) => {
             let message = match refusal {
                 PasskeyAnswerRefusal::UserHandle => words.passkey_without_user,
                 _ => words.passkey_refused.head,

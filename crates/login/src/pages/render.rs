@@ -1,12 +1,12 @@
-//! A login page as a whole HTML document.
+//! Renders a login page as a complete HTML document.
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::refresh_to;
 use signpost_platform::pages::{Asset, Frame, Layout};
 use url::Url;
 
+use super::code_page::render_code_page;
 use super::document::LoginDocument;
-use super::open_sheet::open_sheet;
 use super::outcomes;
 use super::state::PageState;
 use super::view::PageTask;
@@ -22,30 +22,30 @@ pub const PASSKEY_SCRIPT: Asset =
 /// Refresh interval of a page in a browser without scripts, in seconds.
 const REFRESH_WITHOUT_SCRIPT: u32 = 5;
 
-/// Renders the document, with a [placeholder](super::document::SECONDS_MARK) for the seconds of the countdown.
+/// Renders the document, with a [placeholder](super::document::SECONDS_PLACEHOLDER) for the seconds of the countdown.
 pub(crate) fn render(page: &LoginDocument<'_>) -> String {
     let words = page.words();
     let main = match &page.view.state {
-        state if state.is_open() => open_sheet(page),
+        state if state.is_open() => render_code_page(page),
         PageState::Link(key) => outcomes::confirm_link(page, key),
         PageState::Done { offers_passkey } => outcomes::done(page, *offers_passkey),
         PageState::LoggedIn => outcomes::logged_in(page),
         PageState::Expired { is_renewable } => outcomes::expired(page, *is_renewable),
-        PageState::TriedTooOften => outcomes::ended(page, &words.tried_too_often),
-        _ => outcomes::ended(page, &words.was_cancelled),
+        PageState::TriedTooOften => outcomes::ended(page, &words.no_tries_left),
+        _ => outcomes::ended(page, &words.site_cancelled),
     };
     let title = title(page);
-    let foot = html! { (words.keeps_nothing) };
+    let foot = html! { (words.privacy_note) };
     Frame { head: head(page), foot, ..Frame::new(page.language, &title, page.origin, Layout::Sheet, main) }.render()
 }
 
 /// Renders the response to a cancellation, from which the browser returns to the site automatically.
 pub(crate) fn render_cancelled(page: &LoginDocument<'_>) -> String {
     let words = page.words();
-    let head = Url::parse(&page.view.onward).map_or_else(|_| Markup::default(), |url| refresh_to(&url));
+    let head = Url::parse(&page.view.return_url).map_or_else(|_| Markup::default(), |url| refresh_to(&url));
     let main = outcomes::ended(page, &words.you_cancelled);
     let title = format!("{} · {}", words.tab_cancelled, page.view.site.domain);
-    let foot = html! { (words.keeps_nothing) };
+    let foot = html! { (words.privacy_note) };
     Frame { head, foot, ..Frame::new(page.language, &title, page.origin, Layout::Sheet, main) }.render()
 }
 
@@ -79,7 +79,7 @@ fn head(page: &LoginDocument<'_>) -> Markup {
         noscript {
             @if view.state.is_open() {
                 meta http-equiv="refresh" content=(REFRESH_WITHOUT_SCRIPT);
-            } @else if matches!(view.state, PageState::Done { .. }) && let Ok(url) = Url::parse(&view.onward) {
+            } @else if matches!(view.state, PageState::Done { .. }) && let Ok(url) = Url::parse(&view.return_url) {
                 (refresh_to(&url))
             }
         }
@@ -97,9 +97,9 @@ mod tests {
     use signpost_platform::pages::cookie::CookieSecret;
     use signpost_platform::pages::form::CsrfToken;
 
-    use super::super::document::SECONDS_MARK;
-    use super::super::requesting_browser::RequestingBrowser;
+    use super::super::document::SECONDS_PLACEHOLDER;
     use super::super::state::{LinkedKey, Refusal};
+    use super::super::user_agent::RequestingBrowser;
     use super::super::view::{LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
 
@@ -142,9 +142,9 @@ mod tests {
             number: Some("47".to_owned()),
             lightning: Lnurl::new("https://login.example.com/lnurl/x?tag=login"),
             expires_at,
-            counts_to: expires_at,
-            life: 60,
-            is_renewed: true,
+            countdown_ends_at: expires_at,
+            countdown_secs: 60,
+            is_renewed_automatically: true,
         };
         LoginView {
             task: if state == PageState::Create { PageTask::Register } else { PageTask::LogIn },
@@ -156,16 +156,16 @@ mod tests {
                 home: "https://shop.example/".to_owned(),
             },
             application: None,
-            asked_by: RequestingBrowser::from_user_agent(
+            requesting_browser: RequestingBrowser::from_user_agent(
                 "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0",
             ),
             code: state.is_open().then_some(code),
-            onward: "https://shop.example/back?session_id=ses_1&code=abc".to_owned(),
+            return_url: "https://shop.example/back?session_id=ses_1&code=abc".to_owned(),
             state,
         }
     }
 
-    fn drawn(view: &LoginView, language: Language) -> String {
+    fn render_view(view: &LoginView, language: Language) -> String {
         let origin = PublicOrigin::new("https://login.example.com");
         let token = CsrfToken::new(&CookieSecret::from_bytes([1; 32]), "login");
         let page = LoginDocument { view, language, origin: &origin, path: "/login/ses_1".to_owned(), token };
@@ -177,7 +177,7 @@ mod tests {
         let all =
             Language::ALL.into_iter().flat_map(|language| states().into_iter().map(move |state| (language, state)));
         for (language, state) in all {
-            let page = drawn(&view(state.clone()), language);
+            let page = render_view(&view(state.clone()), language);
             let context = format!("{state:?} {language:?}: {page}");
             assert!(page.contains(&format!("data-state=\"{}\"", state.as_str())), "{context}");
             let count = |mark: &str| page.matches(mark).count();
@@ -189,9 +189,9 @@ mod tests {
     }
 
     #[test]
-    fn open_pages_have_the_machine_readable_marks() {
+    fn open_pages_have_machine_readable_attributes() {
         for state in states() {
-            let page = drawn(&view(state.clone()), Language::English);
+            let page = render_view(&view(state.clone()), Language::English);
             for mark in [
                 "rel=\"signpost-code\" href=\"svc://auth?v=2&amp;number=1&amp;",
                 "rel=\"signpost-lightning\" href=\"lightning:lnurl1",
@@ -220,17 +220,17 @@ mod tests {
         for (code, has, has_not) in
             [(scan, "signpost-code", "ightning"), (lightning, "signpost-lightning", "id=\"number\"")]
         {
-            let page = drawn(&LoginView { code: Some(code), ..one.clone() }, Language::English);
+            let page = render_view(&LoginView { code: Some(code), ..one.clone() }, Language::English);
             assert!(page.contains(has) && !page.contains(has_not) && !page.contains("<fieldset"), "{page}");
         }
     }
 
     #[test]
     fn passkey_only_page_has_no_code() {
-        let mut alone = view(PageState::Refused(Refusal::UnknownPasskey));
-        let code = alone.code.take().unwrap();
-        alone.code = Some(LoginCode { scan: None, wallet: None, number: None, lightning: None, ..code });
-        let page = drawn(&alone, Language::English);
+        let mut without_wallets = view(PageState::Refused(Refusal::UnknownPasskey));
+        let code = without_wallets.code.take().unwrap();
+        without_wallets.code = Some(LoginCode { scan: None, wallet: None, number: None, lightning: None, ..code });
+        let page = render_view(&without_wallets, Language::English);
         let has = |mark: &str| page.contains(mark);
         assert!(has("id=\"use-passkey\"") && has("id=\"notice\"") && has("<time id=\"expires\" hidden"), "{page}");
         assert!(!has("class=\"methods\"") && !has("class=\"qr\"") && !has("no-wallet"), "{page}");
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn link_page_offers_no_new_account() {
-        let page = drawn(
+        let page = render_view(
             &LoginView { task: PageTask::Link, can_switch: false, ..view(PageState::Waiting) },
             Language::English,
         );
@@ -248,10 +248,10 @@ mod tests {
 
     #[test]
     fn foreign_text_is_escaped_and_isolated() {
-        let mut odd = view(PageState::Waiting);
-        odd.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
-        odd.asked_by = RequestingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
-        let page = drawn(&odd, Language::English);
+        let mut hostile = view(PageState::Waiting);
+        hostile.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
+        hostile.requesting_browser = RequestingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
+        let page = render_view(&hostile, Language::English);
         assert!(page.contains("<bdi>&lt;b&gt;"), "{page}");
         assert!(page.contains("<bdi>&lt;script&gt;alert(1)&lt;/script&gt;&quot;'</bdi>"), "{page}");
         assert!(!page.contains("<script>") && !page.contains('\u{202e}'), "{page}");
@@ -259,10 +259,10 @@ mod tests {
 
     #[test]
     fn open_pages_have_the_seconds_placeholder() {
-        let page = drawn(&view(PageState::Waiting), Language::English);
-        assert_eq!(page.matches(SECONDS_MARK).count(), 3);
+        let page = render_view(&view(PageState::Waiting), Language::English);
+        assert_eq!(page.matches(SECONDS_PLACEHOLDER).count(), 3);
         let done = view(PageState::Done { offers_passkey: true });
-        assert!(!drawn(&done, Language::English).contains(SECONDS_MARK));
+        assert!(!render_view(&done, Language::English).contains(SECONDS_PLACEHOLDER));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The states of a login page. Pure; the table is in `docs/login-page.md`.
+//! Determines the state of a login page from its session. This module is pure; `docs/login-page.md`
+//! has a table of the states.
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_auth::Mode;
@@ -25,14 +26,14 @@ pub(crate) enum PageState {
     Link(LinkedKey),
     /// A wallet or a passkey answered, and the browser returns with the completion code.
     Done {
-        /// True if the page offers a passkey first.
+        /// Whether the page offers a passkey first.
         offers_passkey: bool,
     },
     /// The site has completed the login.
     LoggedIn,
     /// The code expired without an answer.
     Expired {
-        /// True if the user can still request another code.
+        /// Whether the user can still request another code.
         is_renewable: bool,
     },
     /// The last try of number matching was wrong.
@@ -48,7 +49,7 @@ pub(crate) enum Refusal {
     Number { tries_left: i64 },
     /// The answer was signed for another host.
     Host,
-    /// The wallet's clock is off by this many seconds, in either direction.
+    /// The wallet's clock is wrong by this number of seconds; negative if it is behind.
     Clock { seconds_off: i64 },
     /// The previous code was answered.
     Replaced,
@@ -72,13 +73,13 @@ pub(crate) enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LinkedKey {
     pub(crate) is_lightning: bool,
-    /// In hexadecimal digits.
+    /// The public key in hexadecimal digits.
     pub(crate) public_key: String,
 }
 
 impl PageState {
     /// Returns the state of a session at a time.
-    pub(crate) fn of(session: &Session, now: Timestamp) -> Self {
+    pub(crate) fn from_session(session: &Session, now: Timestamp) -> Self {
         match &session.state {
             SessionState::Authenticated { .. } => return Self::LoggedIn,
             SessionState::Cancelled { .. } => {
@@ -93,7 +94,7 @@ impl PageState {
                 return Self::Expired { is_renewable };
             }
             SessionState::AnsweredOnPage { proof } if session.waits_for_confirmation() => {
-                return Self::Link(LinkedKey::of(proof));
+                return Self::Link(LinkedKey::from_proof(proof));
             }
             _ if session.is_answered() => return Self::Done { offers_passkey: *session.offer() == PasskeyOffer::Open },
             _ => {}
@@ -152,7 +153,7 @@ impl PageState {
 }
 
 impl LinkedKey {
-    pub(crate) fn of(proof: &KeyProof) -> Self {
+    pub(crate) fn from_proof(proof: &KeyProof) -> Self {
         let public_key = proof.public_key.to_lowercase();
         Self { is_lightning: proof.method == LoginMethod::Lightning, public_key }
     }

@@ -1,4 +1,5 @@
-//! The view of a session on its login page, in any language. Pure.
+//! Builds the view of a session for its login page, independent of the language. This module is
+//! pure.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,37 +7,37 @@ use jiff::Timestamp;
 use signpost_auth::{Lnurl, Mode};
 use signpost_platform::pages::cookie::CookieSecret;
 
-use super::requesting_browser::RequestingBrowser;
 use super::state::PageState;
+use super::user_agent::RequestingBrowser;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 use crate::sessions::{RequestingApplication, ReturnOutcome, Session};
 
-/// The content of a session's page. Equal views are rendered as equal pages.
+/// The data that a session's login page shows. Equal views are rendered as equal pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginView {
     pub(crate) state: PageState,
     pub(crate) task: PageTask,
-    /// True if the page offers to switch between login and registration.
+    /// Whether the page offers to switch between login and registration.
     pub(crate) can_switch: bool,
-    /// True if the page accepts passkeys.
+    /// Whether the page accepts passkeys.
     pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
-    pub(crate) asked_by: Option<RequestingBrowser>,
+    pub(crate) requesting_browser: Option<RequestingBrowser>,
     /// The application that requested the login by OpenID Connect.
     pub(crate) application: Option<RequestingApplication>,
     pub(crate) code: Option<LoginCode>,
     /// The URL to return to, with the completion code or with the reason why there is none.
-    pub(crate) onward: String,
+    pub(crate) return_url: String,
 }
 
-/// The purpose of the page.
+/// The task that the user performs on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageTask {
-    /// To log in.
+    /// Logging in.
     LogIn,
-    /// To create an account.
+    /// Creating an account.
     Register,
-    /// To add a key to their account.
+    /// Adding a key to an existing account.
     Link,
 }
 
@@ -52,21 +53,21 @@ pub(crate) struct SiteNames {
 /// The code on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginCode {
-    /// For a wallet that scans.
+    /// The content of the QR code, if the page accepts wallets that scan.
     pub(crate) scan: Option<ScanCode>,
     /// The link to the browser wallet, with the code in the fragment.
     pub(crate) wallet: Option<String>,
     /// The confirmation number, for both of these wallets.
     pub(crate) number: Option<String>,
-    /// For a Lightning wallet.
+    /// The LNURL, if the page accepts Lightning wallets.
     pub(crate) lightning: Option<Lnurl>,
     pub(crate) expires_at: Timestamp,
     /// The end of the countdown.
-    pub(crate) counts_to: Timestamp,
+    pub(crate) countdown_ends_at: Timestamp,
     /// The length of the countdown in seconds.
-    pub(crate) life: i64,
-    /// True if the code is replaced automatically.
-    pub(crate) is_renewed: bool,
+    pub(crate) countdown_secs: i64,
+    /// Whether the code is replaced automatically.
+    pub(crate) is_renewed_automatically: bool,
 }
 
 /// The content of a QR code for wallets.
@@ -75,11 +76,12 @@ pub(crate) struct ScanCode {
     pub(crate) qr_data: String,
 }
 
-/// The service of a page: its public address, the login methods that it accepts, and the URL of its browser wallet.
+/// The parameters of the service that a view depends on: its public address, the login methods that
+/// it supports, and the URL of the browser wallet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoginHost<'a> {
     pub(crate) public_address: &'a str,
-    pub(crate) can: &'a LoginMethods,
+    pub(crate) supported_methods: &'a LoginMethods,
     pub(crate) wallet: Option<&'a str>,
 }
 
@@ -87,31 +89,32 @@ impl LoginView {
     /// Returns the view for the owner of the page, the browser with this cookie.
     ///
     /// # Errors
-    /// If the webhook's URL is too long for a code, which the registration prevents.
-    pub(crate) fn of(
+    /// Returns an error if the webhook's URL is too long for a code, which the registration
+    /// prevents.
+    pub(crate) fn new(
         session: &Session,
         domain: &Domain,
         cookie: &CookieSecret,
         host: LoginHost<'_>,
         now: Timestamp,
     ) -> anyhow::Result<Self> {
-        let state = PageState::of(session, now);
+        let state = PageState::from_session(session, now);
         let task = match session.challenge.mode {
             Mode::Login => PageTask::LogIn,
             Mode::Register => PageTask::Register,
             Mode::Link => PageTask::Link,
         };
         let requester = session.options.requester.as_ref();
-        let site = SiteNames::of(session, domain);
+        let site = SiteNames::new(session, domain);
         Ok(Self {
             task,
             can_switch: task == PageTask::Register || (task == PageTask::LogIn && session.may_register(domain)),
-            has_passkeys: session.offers(domain, host.can).contains(&LoginMethod::Passkey),
-            asked_by: requester
+            has_passkeys: session.offers(domain, host.supported_methods).contains(&LoginMethod::Passkey),
+            requesting_browser: requester
                 .and_then(|requester| RequestingBrowser::from_user_agent(requester.user_agent.as_deref()?)),
             application: session.page.as_ref().and_then(|page| page.terms.application.clone()),
-            code: if state.is_open() { Some(LoginCode::of(session, domain, host)?) } else { None },
-            onward: onward(session, &state, cookie).unwrap_or_else(|| site.home.clone()),
+            code: if state.is_open() { Some(LoginCode::new(session, domain, host)?) } else { None },
+            return_url: return_url(session, &state, cookie).unwrap_or_else(|| site.home.clone()),
             site,
             state,
         })
@@ -127,12 +130,12 @@ impl LoginView {
     /// Returns the remaining seconds of the countdown.
     pub(crate) fn seconds_left(&self, now: Timestamp) -> i64 {
         let Some(code) = &self.code else { return 0 };
-        code.counts_to.duration_since(now).as_secs().clamp(0, code.life)
+        code.countdown_ends_at.duration_since(now).as_secs().clamp(0, code.countdown_secs)
     }
 }
 
 impl SiteNames {
-    pub(crate) fn of(session: &Session, domain: &Domain) -> Self {
+    pub(crate) fn new(session: &Session, domain: &Domain) -> Self {
         let home = session.return_url().and_then(|url| url.join("/").ok());
         Self {
             domain: domain.name.to_string(),
@@ -143,19 +146,19 @@ impl SiteNames {
 }
 
 impl LoginCode {
-    /// Returns true if the code is for no wallet.
+    /// Returns true if no kind of wallet can use the code.
     pub(crate) fn is_empty(&self) -> bool {
         self.scan.is_none() && self.wallet.is_none() && self.lightning.is_none()
     }
 
-    /// Returns for how many seconds the code is valid after the countdown.
+    /// Returns the validity of the code after the end of the countdown, in seconds.
     pub(crate) fn grace(&self) -> i64 {
-        (self.expires_at.as_second() - self.counts_to.as_second()).max(0)
+        (self.expires_at.as_second() - self.countdown_ends_at.as_second()).max(0)
     }
 
-    fn of(session: &Session, domain: &Domain, host: LoginHost<'_>) -> anyhow::Result<Self> {
-        let LoginHost { public_address, can, wallet } = host;
-        let offered = session.offers(domain, can);
+    fn new(session: &Session, domain: &Domain, host: LoginHost<'_>) -> anyhow::Result<Self> {
+        let LoginHost { public_address, supported_methods, wallet } = host;
+        let offered = session.offers(domain, supported_methods);
         let [by_scan, by_browser] = [LoginMethod::Scan, LoginMethod::Browser].map(|method| offered.contains(&method));
         let qr_data = if by_scan || by_browser { Some(session.qr_data()?.to_string()) } else { None };
         let wallet = match (wallet, &qr_data) {
@@ -172,23 +175,23 @@ impl LoginCode {
         } else {
             None
         };
-        let is_renewed = session.renews_until().is_some_and(|until| session.renewal_at() < until);
-        let counts_to = if is_renewed { session.renewal_at() } else { session.expires_at };
+        let is_renewed_automatically = session.renews_until().is_some_and(|until| session.renewal_at() < until);
+        let countdown_ends_at = if is_renewed_automatically { session.renewal_at() } else { session.expires_at };
         Ok(Self {
             scan,
             wallet,
             number,
             lightning,
             expires_at: session.expires_at,
-            counts_to,
-            life: (counts_to.as_second() - session.challenge.issued_at).max(1),
-            is_renewed,
+            countdown_ends_at,
+            countdown_secs: (countdown_ends_at.as_second() - session.challenge.issued_at).max(1),
+            is_renewed_automatically,
         })
     }
 }
 
-/// Returns the URL to return to from a state.
-fn onward(session: &Session, state: &PageState, cookie: &CookieSecret) -> Option<String> {
+/// Returns the URL of the site to return to from a state of the page, if the site has one.
+fn return_url(session: &Session, state: &PageState, cookie: &CookieSecret) -> Option<String> {
     let url = match state {
         PageState::Done { .. } => {
             session.return_with(ReturnOutcome::Code(&Session::page_code_for(cookie, &session.id)))

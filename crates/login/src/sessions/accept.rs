@@ -1,4 +1,5 @@
-//! Accepted answers: they authenticate the session at once, or when the completion code returns in the right browser.
+//! Accepts answers. An accepted answer authenticates the session immediately, or when the
+//! completion code is returned in the right browser.
 
 use jiff::Timestamp;
 
@@ -7,14 +8,15 @@ use super::{
     SessionState, VerifiedKey,
 };
 
-/// The effect of an accepted answer.
+/// The result of accepting an answer.
 #[derive(Clone, Debug)]
 pub enum Accepted {
-    /// The session is authenticated.
+    /// The session is authenticated immediately.
     Login(Box<Login>),
-    /// Same-device flow: this code completes the login.
+    /// The session of the same-device flow is answered, and this code completes the login.
     Answered(Box<Session>, CompletionCode),
-    /// Page flow: the completion code of the browser that owns the page completes the login.
+    /// The session of the page flow is answered. The completion code of the browser that owns the
+    /// page completes the login.
     AnsweredOnPage(Box<Session>),
 }
 
@@ -22,8 +24,8 @@ impl Session {
     /// Accepts a key that was proven to answer this session.
     ///
     /// # Errors
-    /// [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment or challenge, and an error
-    /// if the session has expired or was answered already.
+    /// Returns [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment
+    /// or challenge, and an error if the session has expired or was answered already.
     pub fn accept(self, key: VerifiedKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
         let proof = key.into_proof(&self).ok_or(AnswerRefusal::UnknownChallenge)?;
         self.check_open(now)?;
@@ -48,9 +50,9 @@ impl Session {
     /// the session was created with its hash.
     ///
     /// # Errors
-    /// [`AnswerRefusal::CompletionCode`] if there is no confirmed answer or the code is wrong,
-    /// [`AnswerRefusal::Browser`] if the secret is wrong, and an error if the session has expired, was cancelled or is
-    /// authenticated.
+    /// Returns [`AnswerRefusal::CompletionCode`] if there is no confirmed answer or the code is
+    /// wrong, [`AnswerRefusal::Browser`] if the secret is wrong, and an error if the session has
+    /// expired, was cancelled or is authenticated.
     pub fn complete(
         self,
         code: &str,

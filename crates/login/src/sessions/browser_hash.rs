@@ -1,5 +1,5 @@
-//! Binds a login on a page to its starting browser. A link to the page and a completion code are worthless in any other
-//! browser.
+//! Binds a login on a page to the browser that started it. In any other browser, a link to the page
+//! and a completion code are worthless.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browser_hash_has_one_spelling() {
+    fn browser_hash_has_one_encoding() {
         let text = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0";
         let hash = BrowserHash::parse(text).unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A cache of sessions: reads are far more frequent than changes.
+//! A read-through cache of sessions, because sessions are read far more often than they change.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const FIND_IN_ANY_ACCOUNT: &str = sql!(Session::SELECT, " WHERE id = $1 AND envi
 pub struct SessionCache {
     store: Store,
     sessions: ReadCache<SessionId, Arc<Session>>,
-    /// The last rows, and the sessions that were parsed from them.
+    /// The most recently read rows, with the sessions that were parsed from them.
     parsed: ParsedRows<SessionId, Session>,
 }
 
@@ -38,7 +38,7 @@ impl SessionCache {
     /// Returns the session with this ID regardless of account. Callers must authorize access by other means.
     ///
     /// # Errors
-    /// If the database cannot be read, or a column of the row is not valid.
+    /// Returns an error if the database cannot be read, or a column of the row is not valid.
     pub async fn find(&self, environment: Environment, id: &SessionId) -> Result<Option<Arc<Session>>> {
         let state = self.store.file_state();
         let read = async {

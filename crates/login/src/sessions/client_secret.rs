@@ -1,4 +1,5 @@
-//! The bearer token that a page of the site sends to poll its session. It grants only the session's status.
+//! Client secrets: bearer tokens for pages of a site that poll their session. A client secret
+//! grants access only to the session's status.
 
 use std::fmt;
 
@@ -13,7 +14,8 @@ use super::{Session, SessionState};
 use crate::ids::SessionId;
 
 const CLIENT_SECRET_PREFIX: &str = "svc_client_";
-/// Lifetime after authentication: long enough for the page to read the new status.
+/// Lifetime of a client secret after the authentication of its session, so that the page can read
+/// the new status.
 const READ_WINDOW_AFTER_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// A `client_secret`. It is derived from the API key and the session ID, so that a repeated request (`Idempotency-Key`)

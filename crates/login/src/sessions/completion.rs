@@ -1,5 +1,6 @@
-//! Same-device login: only the wallet receives the completion code, and opens the site with it in the browser of its
-//! user. An attacker who made the wallet answer the attacker's session does not get the code (RFC 10027).
+//! Completion codes of the same-device flow. Only the wallet receives the completion code, and
+//! opens the site with it in the browser of its user. An attacker who tricks a user into answering
+//! the attacker's session does not get the code (RFC 10027).
 
 use std::fmt;
 
@@ -11,16 +12,17 @@ use url::Url;
 
 use super::Session;
 
-/// The way from the site to the wallet and back.
+/// The flow of a login: how the wallet gets the challenge, and how the login is completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
-    /// A code on a screen that is scanned with another device.
+    /// The site shows a QR code that is scanned with another device.
     #[default]
     CrossDevice,
-    /// A link on the device that has the wallet.
+    /// The site shows a link that opens the wallet on the same device.
     SameDevice,
-    /// A page of the service. The browser returns from it to the site.
+    /// The site redirects the browser to a page of the service. After the login the browser returns
+    /// to the site.
     Page,
 }
 

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 /// Maximum answers with a valid signature and a wrong number. The last answer cancels the session.
 pub const MAX_CONFIRM_TRIES: i64 = 3;
 
-/// The two digits on a page.
+/// The confirmation number: two digits that the page shows.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfirmCode(String);
 

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// Lifetime of a stored reply.
 pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
-/// The header with the key.
+/// Name of the request header with the idempotency key.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Maximum characters of a key.
 const MAX_KEY_LEN: usize = 255;
@@ -23,7 +23,8 @@ const MAX_KEY_LEN: usize = 255;
 const FIND: &str =
     sql!(RememberedReply::SELECT, " WHERE account = $1 AND environment = $2 AND key = $3 AND created_at > $4");
 
-/// Changes no row if the key has a reply that has not expired, so that the whole write is refused.
+/// Stores a reply. Changes no row if the key has a reply that has not expired, so that the write
+/// conflicts.
 const INSERT: &str = sql!(
     RememberedReply::INSERT,
     " ON CONFLICT (account, environment, key) DO UPDATE SET asked = $4, reply = $5, created_at = $6
@@ -31,7 +32,7 @@ const INSERT: &str = sql!(
 );
 
 rows! {
-    /// The reply to the request with a key.
+    /// The stored reply to a request with an idempotency key.
     pub struct RememberedReply in "idempotency_keys" by [account, environment, key] {
         account: Account,
         key: String,
@@ -41,7 +42,7 @@ rows! {
     }
 }
 
-/// A key and the request that was made with it.
+/// An idempotency key, with the hash of the request that was sent with it.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     key: String,
@@ -53,7 +54,8 @@ impl IdempotencyKey {
     /// Returns the key of a request, if any. `asked` returns a text that identifies the content of the request.
     ///
     /// # Errors
-    /// If the key is sent twice or does not have 1 to 255 visible ASCII characters, and the errors of `asked`.
+    /// Returns an error if the key is sent twice or does not have 1 to 255 visible ASCII
+    /// characters, and the errors of `asked`.
     pub fn from_headers(
         headers: &HeaderMap,
         asked: impl FnOnce() -> Result<String, Error>,
@@ -82,7 +84,8 @@ impl IdempotencyKey {
 /// Returns the stored reply to an earlier request with this key.
 ///
 /// # Errors
-/// [`Error::IdempotencyKeyReused`] if that request was different, and the errors of [`Store::read`].
+/// Returns [`Error::IdempotencyKeyReused`] if that request was different, and the errors of
+/// [`Store::read`].
 pub(crate) async fn find_reply(
     store: &Store,
     account: &Account,

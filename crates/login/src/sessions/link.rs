@@ -1,5 +1,5 @@
-//! Linking: adds another key to the account of a user who is logged in. The session names the account, and the key is
-//! added after the owner of the page has confirmed it.
+//! Links: sessions that add another key to the account of a logged-in user. The session identifies
+//! the account, and the key is added after the owner of the page has confirmed it.
 
 use std::time::Duration;
 
@@ -14,19 +14,21 @@ use crate::ids::{CredentialId, UserId};
 /// Maximum age of the user's last login when a link is created.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// Time after its creation in which a link gets new codes: it depends on a login before its creation.
+/// Maximum age of a link that gets new codes. It is limited, because a link relies on a login
+/// before its creation.
 pub const LINK_TTL: SignedDuration = SignedDuration::from_mins(30);
 
-/// Minimum time after an answer for the owner of a page to confirm a key or to decide about a passkey.
+/// Minimum time that the owner of a page has after an answer to confirm a key or to decide about a
+/// passkey.
 pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// The origin of an answer to a page.
+/// The device that answered a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Responder {
     /// The browser that owns the page.
-    Owner,
+    PageOwner,
     /// Any other device: everyone who sees the code can answer it.
-    Anybody,
+    AnyDevice,
 }
 
 /// The account to which a session adds a key.
@@ -61,7 +63,7 @@ impl Session {
     pub fn await_confirmation(mut self, responder: Responder, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
         if let Some(link) = self.page.as_mut().and_then(|page| page.link.as_mut()) {
-            link.confirmed_at = (responder == Responder::Owner).then_some(now);
+            link.confirmed_at = (responder == Responder::PageOwner).then_some(now);
         }
         self
     }
@@ -69,8 +71,8 @@ impl Session {
     /// Drops an answer that the owner of the page declined, and replaces the code that was answered.
     ///
     /// # Errors
-    /// [`AnswerRefusal::UnknownChallenge`] if no answer waits for confirmation, and an error if the session is not
-    /// pending.
+    /// Returns [`AnswerRefusal::UnknownChallenge`] if no answer waits for confirmation, and an
+    /// error if the session is not pending.
     pub fn decline_answer(mut self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         self.check_pending(now)?;
         if !self.waits_for_confirmation() {
@@ -87,7 +89,7 @@ impl Session {
         Ok(renewed)
     }
 
-    /// Returns the end of automatic renewal for a page with a user action now.
+    /// Returns the end of automatic renewal for a page whose user is active now.
     pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
         let until = now + RENEWAL_WINDOW;
         if self.link().is_some() { until.min(self.created_at + LINK_TTL) } else { until }

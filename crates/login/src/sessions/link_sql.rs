@@ -1,4 +1,4 @@
-//! Links in the database.
+//! Statements that confirm, decline and cancel links.
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use super::write::write_returning;
 use super::{LINK_TTL, Session, SessionWriteError};
 use crate::ids::{DomainId, SessionId, UserId};
 
-/// Compares the challenge, so that the owner confirms the displayed answer.
+/// Confirms a link. Compares the challenge, so that the owner confirms only the displayed answer.
 const CONFIRM: &str = sql!(
     "UPDATE sessions SET link_confirmed_at = $1
      WHERE id = $2 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
@@ -28,7 +28,8 @@ const DECLINE: &str = sql!(
     Session::COLUMN_LIST
 );
 
-/// IDs start with the time, so sessions that are too old to be a pending link are skipped.
+/// Cancels the links of a user. Sessions that are too old to be a pending link are skipped by ID,
+/// because IDs start with the time.
 const CANCEL_OF_USER: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE link_user = $2 AND domain_id = $3 AND id >= $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -46,7 +47,7 @@ const CANCEL_UNCONFIRMED: &str = "
 /// Cancels all pending links of a user. Part of every write that removes a permission of the user: a credential or a
 /// sign-in.
 #[must_use]
-pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
+pub fn cancel_user_links_statement(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
     Statement::new(CANCEL_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
@@ -58,20 +59,21 @@ fn oldest_link(now: Timestamp) -> SessionId {
 /// Cancels the unconfirmed links of a user that is deleted. The completion of a confirmed link refuses to add a key to
 /// a deleted user.
 #[must_use]
-pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
+pub fn cancel_user_unconfirmed_links_statement(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
     Statement::new(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
 /// Cancels the unconfirmed links of all users of a domain, who are deleted.
 #[must_use]
-pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Statement {
+pub fn cancel_unconfirmed_links_statement(domain: &DomainId, now: Timestamp) -> Statement {
     Statement::new(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
 }
 
 /// Records that the owner of a page confirmed the key that answered a link. Returns the session after the write.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.
+/// Returns [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the
+/// session has ended.
 pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
     let params = params![now, &session.id, session.challenge.to_string()];
     write_returning(store, session, Statement::expect_row(CONFIRM, params)).await
@@ -80,7 +82,8 @@ pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result
 /// Stores a link after its answer to the challenge `old` was declined. Returns the session after the write.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.
+/// Returns [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the
+/// session has ended.
 pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<Session, SessionWriteError> {
     let Session { id, challenge, expires_at, page: Some(page), .. } = session else {
         return Err(anyhow!("{} is on no page", session.id).into());

@@ -1,4 +1,4 @@
-//! Logins: the authenticated session and its event.
+//! Creates logins: the authenticated session together with its event.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -15,14 +15,14 @@ pub struct Login {
     pub session: Session,
     pub event: Event,
     pub event_id: EventId,
-    /// The proof of a passkey.
+    /// The proof of the passkey, for logins by passkey.
     pub passkey: Option<Box<PasskeyProof>>,
 }
 
 impl Login {
     /// Sets the user of the hosted domain in the session and in the event.
     #[must_use]
-    pub fn of_user(mut self, id: &UserId) -> Self {
+    pub fn with_user(mut self, id: &UserId) -> Self {
         if let SessionState::Authenticated { user, .. } = &mut self.session.state {
             user.id = Some(id.clone());
         }

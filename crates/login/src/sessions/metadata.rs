@@ -1,4 +1,4 @@
-//! Metadata of a session, returned to the integrator unchanged.
+//! Metadata of a session. The service validates it, and returns it to the integrator unchanged.
 
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,9 +18,9 @@ const RESERVED_PARAMETERS: [&str; 3] = ["code", "session_id", "error"];
 #[serde(transparent)]
 pub struct Metadata(Box<RawValue>);
 
-/// The members that the server reads.
+/// The metadata members that the server itself reads.
 #[derive(Deserialize)]
-struct Known<'a> {
+struct KnownMembers<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     return_url: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -31,10 +31,11 @@ impl Metadata {
     /// Checks the metadata of a session on `domain`.
     ///
     /// # Errors
-    /// The wrong member and the reason. A `return_url` outside the domain would make the server an open redirector.
+    /// Returns the wrong member and the reason. A `return_url` outside the domain would make the
+    /// server an open redirector.
     pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
         // For repeated members, some parsers use the first and others the last.
-        let known = serde_json::from_str::<Known<'_>>(object.get());
+        let known = serde_json::from_str::<KnownMembers<'_>>(object.get());
         let known = known.map_err(|_| ("metadata", "must not repeat a member".to_owned()))?;
         if let Some(text) = text(known.return_url, "metadata.return_url", MAX_RETURN_URL_LEN)?
             && let Err(reason) = check_return_url(&text, domain)
@@ -47,7 +48,7 @@ impl Metadata {
 
     /// Returns the return URL set by the integrator, if any.
     pub(crate) fn return_url(&self) -> Option<String> {
-        let known = serde_json::from_str::<Known<'_>>(self.0.get()).ok()?;
+        let known = serde_json::from_str::<KnownMembers<'_>>(self.0.get()).ok()?;
         serde_json::from_str(known.return_url?.get()).ok()
     }
 
@@ -86,7 +87,7 @@ fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str>
         return Err("must not have code, session_id or error in its query: they are added when the person returns");
     }
     let path = text.split(['?', '#']).next().unwrap_or_default();
-    // Decoded before the split, because a slash may be escaped.
+    // The path is decoded before it is split, because a slash may be escaped.
     if percent_decode_str(path).decode_utf8_lossy().split(['/', '\\']).any(|segment| segment == "..") {
         return Err("must not have '..' in its path: write the path that it resolves to");
     }
@@ -184,8 +185,8 @@ mod tests {
 
     #[test]
     fn lengths_are_counted_in_characters() {
-        for (member, most) in [("custom_data", 4096), ("return_url", 2048)] {
-            for (length, ok) in [(most, true), (most + 1, false)] {
+        for (member, max) in [("custom_data", 4096), ("return_url", 2048)] {
+            for (length, ok) in [(max, true), (max + 1, false)] {
                 let text = format!("/{}", "é".repeat(length - 1));
                 assert_eq!(metadata(&json!({ member: text }).to_string()).is_ok(), ok, "{member} {length}");
             }

@@ -1,4 +1,5 @@
-//! Sessions: a challenge that is shown as a QR code and answered at most once.
+//! Login sessions. A session has a challenge that is shown as a QR code and can be answered at most
+//! once.
 //!
 //! The rules are pure functions, with the time and the random bytes as arguments; [`sql`] stores sessions.
 
@@ -77,7 +78,7 @@ pub const MIN_COMPLETION_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 
 rows! {
-    /// A session.
+    /// A login session.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the fields are the specification's, §2")]
     pub struct Session in "sessions" by [id] {
@@ -158,7 +159,8 @@ pub struct NewSession {
     pub link: Option<PageLink>,
 }
 
-/// The user who answered: the key as the wallet spelled it, and the device info of the wallet.
+/// The user who answered a session: the public key in the wallet's encoding, and the device info of
+/// the wallet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the specification's, §2")]
 pub struct User {
@@ -172,7 +174,7 @@ pub struct User {
     pub method: Option<LoginMethod>,
 }
 
-/// The random bytes of a new session.
+/// The random bytes that a new session needs.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SessionEntropy {
@@ -185,9 +187,9 @@ impl SessionEntropy {
     #[must_use]
     pub fn draw() -> Self {
         let [mut id, mut nonce] = [[0; 16]; 2];
-        let drawn: [u8; 32] = random();
-        id.copy_from_slice(&drawn[..16]);
-        nonce.copy_from_slice(&drawn[16..]);
+        let bytes: [u8; 32] = random();
+        id.copy_from_slice(&bytes[..16]);
+        nonce.copy_from_slice(&bytes[16..]);
         Self { id, nonce }
     }
 }
@@ -218,7 +220,7 @@ pub enum AnswerRefusal {
 }
 
 impl Session {
-    /// Opens a session on a domain.
+    /// Creates a session on a domain.
     #[must_use]
     pub fn open(domain: &Domain, new: NewSession, ttl: Duration, now: Timestamp, random: SessionEntropy) -> Self {
         let NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link } = new;
@@ -325,7 +327,8 @@ impl Session {
     /// Checks that the session is pending.
     ///
     /// # Errors
-    /// [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or [`AnswerRefusal::Cancelled`].
+    /// Returns [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or
+    /// [`AnswerRefusal::Cancelled`].
     pub fn check_pending(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         match self.status(now) {
             SessionStatus::Pending => Ok(()),
@@ -338,7 +341,7 @@ impl Session {
     /// Replaces the challenge.
     ///
     /// # Errors
-    /// If the session was answered or cancelled, or expired too long ago.
+    /// Returns an error if the session was answered or cancelled, or expired too long ago.
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         match self.state {
             SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
@@ -357,7 +360,8 @@ impl Session {
     /// Checks that the session is pending and has no answer.
     ///
     /// # Errors
-    /// [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or [`AnswerRefusal::Cancelled`].
+    /// Returns [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or
+    /// [`AnswerRefusal::Cancelled`].
     pub(crate) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         self.check_pending(now)?;
         if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Notices: why an answer to a page was refused.
+//! Notices on a login page that explain why an answer was refused.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Notice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NoticeReason {
-    /// The number was wrong or missing. With no try left the session is cancelled.
+    /// The number was wrong or missing. When no try is left, the session is cancelled.
     ConfirmCode {
         /// The number of wrong answers that are left.
         tries_left: i64,
@@ -31,13 +31,13 @@ pub enum NoticeReason {
     },
     /// The answer was for a code that had been replaced.
     Replaced,
-    /// No account has the key: the session, with a new code, now creates an account.
+    /// No account has the key. The session now has a new code for a registration.
     UnknownKey,
     /// No account has the key, and registration is closed.
     Closed,
-    /// A registration with a key that has an account.
+    /// The key was used for a registration, but already has an account.
     KeyKnown,
-    /// An account has the key that was to be linked: the user's own, or another.
+    /// The key was to be linked, but belongs to an account already, possibly to the user's own.
     KeyTaken,
     /// The user has the maximum number of credentials.
     TooManyKeys,

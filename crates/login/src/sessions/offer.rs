@@ -1,4 +1,4 @@
-//! The offer of a passkey after a login by wallet.
+//! The offer to create a passkey after a login by wallet.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,16 +7,16 @@ use signpost_auth::{PasskeyHandle, PasskeyId};
 use super::{DECISION_WINDOW, Session};
 use crate::users::Username;
 
-/// The state of the offer of a passkey.
+/// The state of the offer to create a passkey.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "offer", rename_all = "snake_case")]
 pub enum PasskeyOffer {
-    /// No offer.
+    /// No passkey was offered.
     #[default]
     NotMade,
     /// The page offers a passkey.
     Open,
-    /// The user declined.
+    /// The user declined the offer.
     Declined,
     /// The user created a passkey. It is stored when the login is completed.
     Made(Box<OfferedPasskey>),
@@ -46,7 +46,7 @@ impl PasskeyOffer {
 }
 
 impl Session {
-    /// Opens the offer of a passkey for the answered session.
+    /// Offers a passkey to the user of the answered session.
     #[must_use]
     pub fn offer_passkey(mut self, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);

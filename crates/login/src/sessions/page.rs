@@ -1,5 +1,5 @@
-//! Sessions on a page of the service. A single browser owns the page, its code is renewed automatically, and the site
-//! is notified when that browser returns to it.
+//! Sessions that are shown on a page of the service. A single browser owns the page, the code is
+//! renewed automatically, and the site is notified when the owning browser returns to it.
 
 use std::time::Duration;
 
@@ -28,10 +28,12 @@ pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
 /// Time after its creation, and after each renewal by hand, in which a page renews its code automatically.
 pub const RENEWAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
-/// Divisor of a code's lifetime: the code is renewed when this part remains, at most six seconds.
+/// Divisor of a code's lifetime. The code is renewed when this fraction of its lifetime remains, at
+/// most six seconds.
 const RENEWED_BEFORE_END: i32 = 20;
 
-/// Offset in the session ID of the suffix in its LNURL: the last 12 of 41 characters, 56 random bits.
+/// Offset of the LNURL suffix in a session ID. The suffix is the last 12 of 41 characters (56
+/// random bits).
 const LNURL_SUFFIX_AT: usize = 29;
 
 /// The properties of a session that is shown on a page of the service.
@@ -58,13 +60,13 @@ pub struct SessionPage {
 /// The browser that owns a page.
 #[derive(Clone, Debug)]
 pub struct PageOwner {
-    /// The hash of its page cookie.
+    /// The hash of the browser's page cookie.
     pub cookie: CookieHash,
-    /// The hash of its completion code.
+    /// The hash of the browser's completion code.
     pub code: CompletionHash,
 }
 
-/// The cause of a renewal.
+/// The cause of the renewal of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewal {
     /// The code is about to expire.
@@ -84,7 +86,7 @@ pub enum KeyDecision {
     Refuse(NoticeReason),
 }
 
-/// The random bytes of a change of mode.
+/// The random bytes that a change of the mode needs.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SwitchEntropy {
@@ -92,7 +94,7 @@ pub struct SwitchEntropy {
     pub number: [u8; 8],
 }
 
-/// The outcome in the return URL.
+/// The outcome of a login, as the return URL reports it.
 #[derive(Clone, Copy, Debug)]
 pub enum ReturnOutcome<'a> {
     /// The user logged in.
@@ -131,7 +133,7 @@ impl PageOwner {
 impl Session {
     /// Makes the browser with this cookie the owner of the page.
     #[must_use]
-    pub fn owned_by(mut self, cookie: &CookieSecret) -> Self {
+    pub fn with_owner(mut self, cookie: &CookieSecret) -> Self {
         let owner = PageOwner::new(cookie, &self.id);
         if let Some(page) = &mut self.page {
             page.owner = Some(owner);
@@ -212,8 +214,9 @@ impl Session {
         was_created_to_register || domain.registration == Registration::Open
     }
 
-    /// Decides about a verified key. With `is_known` a user of the domain has the key. A login never creates an account
-    /// without a question to the user, and a registration never becomes a login.
+    /// Decides about a verified key. `is_known` is true if a user of the domain has the key. A
+    /// login never creates an account without asking the user, and a registration never becomes a
+    /// login.
     #[must_use]
     pub fn evaluate_key(&self, domain: &Domain, is_known: bool) -> KeyDecision {
         match (self.challenge.mode, is_known) {
@@ -280,7 +283,7 @@ impl Session {
     /// Replaces the code of a page. The mode, the number and the tries are unchanged.
     ///
     /// # Errors
-    /// If the session was answered or cancelled, or expired too long ago.
+    /// Returns an error if the session was answered or cancelled, or expired too long ago.
     pub fn renew(
         self,
         renewal: Renewal,
@@ -303,7 +306,7 @@ impl Session {
     /// `hosted_url`. The number of tries is unchanged. Without a `notice` the user requested the change.
     ///
     /// # Errors
-    /// If the session was answered or cancelled, or expired too long ago.
+    /// Returns an error if the session was answered or cancelled, or expired too long ago.
     pub fn switch(
         self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! Sessions on pages in the database.
+//! Queries and statements for sessions that are shown on a page.
 
 use anyhow::{Result, anyhow, bail};
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use super::{
 use crate::domains::CachedDomain;
 use crate::ids::{CredentialId, SessionId};
 
-/// Changes no row if another browser owns the page.
+/// Makes a browser the owner of a page. Changes no row if another browser owns it.
 const CLAIM: &str = sql!(
     "UPDATE sessions SET page_cookie = $1, page_code = $2
      WHERE id = $3 AND page_until IS NOT NULL AND page_cookie IS NULL
@@ -26,30 +26,33 @@ const CLAIM: &str = sql!(
     Session::COLUMN_LIST
 );
 
-/// Compares the old challenge, so that only the first of two concurrent writes changes the row.
+/// Replaces the code of a page. Compares the old challenge, so that only the first of two
+/// concurrent writes changes the row.
 const RENEW: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4, notice = $5,
         confirm_code = $6, hosted_url = $7
     WHERE id = $8 AND challenge = $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Compares the challenge, so that only the first of two concurrent writes changes the row.
+/// Stores the answer to a page. Compares the challenge, so that only the first of two concurrent
+/// writes changes the row.
 const ANSWER: &str = "
     UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL, link_confirmed_at = $5, passkey_offer = $6
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Changes no row if another tab has settled the offer.
+/// Stores the outcome of an open offer of a passkey. Changes no row if another tab has settled the
+/// offer.
 const SETTLE_OFFER: &str = "
     UPDATE sessions SET passkey_offer = $1
     WHERE id = $2 AND passkey_offer = $3
       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Accepts notices about the current and the previous code only.
+/// Stores a notice about the current or the previous code.
 const SET_NOTICE: &str = "
     UPDATE sessions SET notice = $1
     WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Does not replace the notice with the offer to create an account.
+/// Stores a notice, unless the page offers to create an account.
 const SET_NOTICE_UNLESS_UNKNOWN_KEY: &str =
     sql!(SET_NOTICE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
 
@@ -67,17 +70,17 @@ const FIND_BY_SUFFIX: &str = sql!(
 
 /// The session of an LNURL.
 #[derive(Debug)]
-pub struct NamedPage {
+pub struct LnurlSession {
     /// The session.
     pub session: Session,
-    /// True if a user of its domain has the key of the wallet.
+    /// Whether a user of its domain has the key of the wallet.
     pub is_known: bool,
 }
 
 /// Makes a browser the owner of the session's page. Returns the session after the write.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if the page has an owner.
+/// Returns [`SessionWriteError::Changed`] if the page has an owner.
 pub async fn claim(store: &Store, session: &Session, owner: &PageOwner) -> Result<Session, SessionWriteError> {
     let PageOwner { cookie, code } = owner.clone();
     write_returning(store, session, Statement::expect_row(CLAIM, params![cookie, code, &session.id])).await
@@ -105,7 +108,8 @@ pub(super) async fn renew(store: &Store, session: &Session, old: &Challenge) -> 
 /// Stores the answer of a session on a page. `domain` is the domain from the acceptance of the answer.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if the session was answered, has another challenge, or the domain may have changed.
+/// Returns [`SessionWriteError::Changed`] if the session was answered, has another challenge, or
+/// the domain may have changed.
 pub async fn store_answer(
     store: &Store,
     session: &Session,
@@ -129,7 +133,7 @@ pub async fn store_answer(
 /// Stores the outcome of an open offer of a passkey.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the offer is settled, or the session has ended.
+/// Returns [`WriteError::Conflict`] if the offer is settled, or the session has ended.
 pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) -> Result<(), WriteError> {
     let params = params![Json(outcome), id, Json(PasskeyOffer::Open)];
     store.commit([Statement::expect_row(SETTLE_OFFER, params)]).await
@@ -138,8 +142,8 @@ pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) 
 /// Records why an answer to this challenge was refused.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the session was answered or has another challenge, or the page has a more important
-/// notice.
+/// Returns [`WriteError::Conflict`] if the session was answered or has another challenge, or the
+/// page has a more important notice.
 pub async fn set_notice(
     store: &Store,
     id: &SessionId,
@@ -156,7 +160,7 @@ pub async fn set_notice(
 /// Returns the session with this previous challenge.
 ///
 /// # Errors
-/// If the database cannot be read, or a column of the row is not valid.
+/// Returns an error if the database cannot be read, or a column of the row is not valid.
 pub async fn find_replaced(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(FIND_REPLACED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
@@ -165,8 +169,8 @@ pub async fn find_replaced(store: &Store, environment: Environment, challenge: &
 /// Returns the session with this ID suffix, if the suffix is unique.
 ///
 /// # Errors
-/// If the database cannot be read, or a column of the row is not valid.
-pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Result<Option<NamedPage>> {
+/// Returns an error if the database cannot be read, or a column of the row is not valid.
+pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Result<Option<LnurlSession>> {
     let Some(row) = store.read_by_index(FIND_BY_SUFFIX, params![suffix, key.canonical()]).await? else {
         return Ok(None);
     };
@@ -174,7 +178,7 @@ pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Res
     let session = Session::from_values(&mut values)?;
     let credentials: i64 = values.next_column()?;
     let sessions: i64 = values.next_column()?;
-    Ok((sessions == 1).then_some(NamedPage { session, is_known: credentials > 0 }))
+    Ok((sessions == 1).then_some(LnurlSession { session, is_known: credentials > 0 }))
 }
 
 /// Returns the offer for its column, `None` without an offer.
@@ -182,7 +186,7 @@ fn to_stored(offer: &PasskeyOffer) -> Option<Json<PasskeyOffer>> {
     offer.exists().then(|| Json(offer.clone()))
 }
 
-/// The columns of a session's page.
+/// The columns of a session's row that describe its page.
 #[derive(Debug)]
 pub struct PageColumns(Option<Box<SessionPage>>);
 

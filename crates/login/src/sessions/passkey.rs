@@ -1,5 +1,5 @@
-//! Answers of authenticators. The challenge that they sign is the SHA-256 of the challenge text, as for Lightning
-//! wallets.
+//! Verifies answers of passkeys. The challenge that an authenticator signs is the SHA-256 of the
+//! challenge text, as for Lightning wallets.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use jiff::Timestamp;
@@ -82,7 +82,8 @@ impl Session {
     /// need longer than the lifetime of a code.
     ///
     /// # Errors
-    /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
+    /// Returns [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first
+    /// check that fails.
     pub fn verify_passkey(
         &self,
         assertion: &PasskeyAssertion,
@@ -108,7 +109,8 @@ impl Session {
     /// offer. It has not signed anything.
     ///
     /// # Errors
-    /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
+    /// Returns [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first
+    /// check that fails.
     pub fn verify_new_passkey(
         &self,
         registration: &PasskeyRegistration,

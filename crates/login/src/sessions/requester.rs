@@ -1,4 +1,5 @@
-//! The browser that requested a code, as the integrator saw it. Wallets show it to the user before signing.
+//! Information about the browser that requested a code, as the integrator reports it. Wallets show
+//! it to the user before signing.
 
 use std::net::IpAddr;
 
@@ -8,7 +9,7 @@ use signpost_platform::web::problem::Problem;
 /// Maximum characters of a user agent.
 const MAX_USER_AGENT_LEN: usize = 256;
 
-/// The browser that was shown a code.
+/// The browser that requested a code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requester {
     /// The client IP.
@@ -35,7 +36,7 @@ pub struct RequesterBody {
 impl Requester {
     /// Creates the requester with this `User-Agent`, shortened and without control characters.
     #[must_use]
-    pub fn of_user_agent(text: Option<&str>) -> Self {
+    pub fn from_user_agent(text: Option<&str>) -> Self {
         let user_agent = text.map(|text| text.chars().filter(|c| !c.is_control()).take(MAX_USER_AGENT_LEN).collect());
         Self { user_agent, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! The signed text of a session, and its QR code. The accepted renderings depend on the handler and on the number on
-//! the page.
+//! Builds the QR code of a session, and compares signed texts with the renderings that the session
+//! accepts. These depend on the handler and on the number on the page.
 
 use signpost_auth::{Answer, HostBoundChallenge, InvalidQrData, QrData, Signing};
 use subtle::ConstantTimeEq;
@@ -11,7 +11,7 @@ use super::{AnswerRefusal, Session};
 pub(super) enum SignedHost {
     /// The host of the session's code, or no host in renderings that contain none.
     Expected,
-    /// Another host.
+    /// A different host than the host of the session's code.
     Other,
 }
 
@@ -19,12 +19,12 @@ impl Session {
     /// Returns the content of the QR code.
     ///
     /// # Errors
-    /// If the webhook URL is too long for a code that a phone can read.
+    /// Returns an error if the webhook URL is too long for a code that a phone can read.
     pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
         let signing =
             if self.host_bound_challenge().is_some() { Signing::HostBound { number: true } } else { Signing::Sentence };
         let expires_at = self.expires_at.as_second();
-        QrData::signed_as(signing, self.answer_url().clone(), self.challenge.clone(), expires_at)
+        QrData::with_signing(signing, self.answer_url().clone(), self.challenge.clone(), expires_at)
     }
 
     /// Returns the only accepted text of sessions with a hosted handler and a number. It names the host of the handler,
@@ -58,7 +58,7 @@ impl Session {
     /// Compares a signed text with the renderings that the session accepts, byte for byte.
     ///
     /// # Errors
-    /// [`AnswerRefusal::UnknownChallenge`] if the text is for another challenge.
+    /// Returns [`AnswerRefusal::UnknownChallenge`] if the text is for another challenge.
     pub(super) fn match_text(&self, text: &str) -> Result<SignedHost, AnswerRefusal> {
         let Some(expected) = self.host_bound_challenge() else {
             let is_challenge = text == self.challenge.to_string() || text == self.challenge.sentence();

@@ -1,4 +1,4 @@
-//! Sessions in the database.
+//! Queries and statements for sessions.
 
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
@@ -18,7 +18,8 @@ use crate::sessions::{
     page_sql,
 };
 
-/// `$4` is the domain: the fourth column of a session.
+/// Inserts a session if its domain still exists. `$4` is the domain, the fourth column of a
+/// session.
 const INSERT: &str = sql!(Session::INSERT_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)");
 
 /// Inserts a batch of sessions, and returns their first column.
@@ -31,7 +32,7 @@ const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND 
 
 const HOSTED: &str = sql!(Session::SELECT, " WHERE challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
 
-/// Newest first. The statuses match [`Session::status`].
+/// Lists sessions, newest first. The statuses match [`Session::status`].
 const LIST: &str = sql!(
     Session::SELECT,
     " WHERE account = $1 AND environment = $2 AND id < $3 AND created_at > $7
@@ -47,23 +48,27 @@ const COUNT_PENDING: &str = "
     SELECT COUNT(*) FROM sessions
     WHERE domain_id = $1 AND expires_at > $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// There is no index of pending sessions, so the number of rows that are read is limited.
+/// Counts pending sessions among the newest sessions. There is no index of pending sessions, so the
+/// number of rows that are read is limited.
 const COUNT_PENDING_OF_NEWEST: &str = "
     SELECT COUNT(*) FROM
       (SELECT expires_at, authenticated_at, cancelled_at FROM sessions ORDER BY id DESC LIMIT $2) AS newest
     WHERE expires_at > $1 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Compares the old challenge, so that only the first of two concurrent writes changes the row.
+/// Replaces the challenge of a session. Compares the old challenge, so that only the first of two
+/// concurrent writes changes the row.
 const REFRESH: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Compares the challenge, so that only the first of two concurrent writes changes the row.
+/// Authenticates a session. Compares the challenge, so that only the first of two concurrent writes
+/// changes the row.
 const AUTHENTICATE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Compares the challenge, so that only the first of two concurrent writes changes the row.
+/// Stores the answer of a session. Compares the challenge, so that only the first of two concurrent
+/// writes changes the row.
 const ANSWER: &str = "
     UPDATE sessions SET answer = $1, completion = $2, expires_at = $3
     WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -81,7 +86,8 @@ const RESTORE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Follows [`USE_TRY`] in its write, once for each number of tries.
+/// Stores the notice about a wrong number. Follows [`USE_TRY`] in the same write, once for each
+/// possible number of remaining tries.
 const SET_TRIES_NOTICE: &str =
     "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
 
@@ -102,30 +108,31 @@ const CANCEL: &str = sql!(
 
 /// Returns the statement that cancels all sessions of a domain, for the write that deletes the domain or its
 /// verification.
-pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Statement {
+pub(crate) fn cancel_domain_sessions_statement(domain: &DomainId, now: Timestamp) -> Statement {
     Statement::new(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Inserts a new session, in a write with the statements of `with`. `domain` is the domain from the check of the
+/// Inserts a new session, in one write with `extra_statements`. `domain` is the domain from the check of the
 /// request.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or a statement is refused.
+/// Returns [`WriteError::Conflict`] if the domain was deleted or may have changed, or a statement
+/// is refused.
 pub async fn insert(
     store: &Store,
     session: Session,
     domain: Option<&CachedDomain>,
-    with: impl IntoIterator<Item = Statement>,
+    extra_statements: impl IntoIterator<Item = Statement>,
 ) -> Result<(), WriteError> {
     let insert = CachedDomain::guard(domain, Statement::expect_row(INSERT, session.params()).batched(INSERT_MANY, 0));
-    let statements: Vec<Statement> = with.into_iter().chain([insert]).collect();
+    let statements: Vec<Statement> = extra_statements.into_iter().chain([insert]).collect();
     store.commit(statements).await
 }
 
 /// Returns the session with this ID if it belongs to the account.
 ///
 /// # Errors
-/// If the database cannot be read, or a column of the row is not valid.
+/// Returns an error if the database cannot be read, or a column of the row is not valid.
 pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
     let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
     row.map(|row| from_row(id, row)).transpose()
@@ -139,7 +146,7 @@ pub(super) fn from_row(id: &SessionId, row: Row) -> Result<Session> {
 /// Returns the session with this challenge if the service itself accepts its answer.
 ///
 /// # Errors
-/// If the database cannot be read, or a column of the row is not valid.
+/// Returns an error if the database cannot be read, or a column of the row is not valid.
 pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(HOSTED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
@@ -148,9 +155,9 @@ pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Ch
 /// Returns the readable sessions of an account, newest first.
 ///
 /// # Errors
-/// If the database cannot be read, or a column of a row is not valid.
+/// Returns an error if the database cannot be read, or a column of a row is not valid.
 pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now: Timestamp) -> Result<Vec<Session>> {
-    let SessionFilter { before, domain, status, most } = filter;
+    let SessionFilter { before, domain, status, limit } = filter;
     let params = params![
         &account.name,
         account.environment,
@@ -160,7 +167,7 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
         now,
         now - RETENTION,
         now - READ_WINDOW,
-        i64::from(*most),
+        i64::from(*limit),
     ];
     store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
 }
@@ -168,7 +175,7 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
 /// Returns the number of pending sessions of a domain.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_pending(store: &Store, domain: &DomainId, now: Timestamp) -> Result<i64> {
     store.count(COUNT_PENDING, params![domain, now]).await
 }
@@ -176,7 +183,7 @@ pub async fn count_pending(store: &Store, domain: &DomainId, now: Timestamp) -> 
 /// Returns the number of pending sessions among the `newest` sessions of all domains.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// Returns an error if the database cannot be read.
 pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32) -> Result<i64> {
     store.count(COUNT_PENDING_OF_NEWEST, params![now, newest]).await
 }
@@ -184,7 +191,7 @@ pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32)
 /// Replaces the challenge `old` by the session's challenge.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if the session was answered, or has another challenge.
+/// Returns [`SessionWriteError::Changed`] if the session was answered, or has another challenge.
 pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<(), SessionWriteError> {
     if session.page.is_some() {
         return page_sql::renew(store, session, old).await;
@@ -198,9 +205,10 @@ pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Resul
 /// cannot exceed the number of attempts.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
+/// Returns [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for
+/// an answer.
 pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), SessionWriteError> {
-    write(store, session, [take_try(session)]).await?;
+    write(store, session, [use_try_statement(session)]).await?;
     Ok(())
 }
 
@@ -208,13 +216,14 @@ pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), Ses
 /// this write, because no further answer could be accepted.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
+/// Returns [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for
+/// an answer.
 pub async fn record_wrong_confirm_code(
     store: &Store,
     session: &Session,
     now: Timestamp,
 ) -> Result<(), SessionWriteError> {
-    let mut statements = vec![take_try(session)];
+    let mut statements = vec![use_try_statement(session)];
     for tries_left in 0..MAX_CONFIRM_TRIES {
         let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
         statements
@@ -225,14 +234,14 @@ pub async fn record_wrong_confirm_code(
     Ok(())
 }
 
-fn take_try(session: &Session) -> Statement {
+fn use_try_statement(session: &Session) -> Statement {
     Statement::expect_row(USE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
 }
 
 /// Restores the attempt of an answer with the right number that was refused for another reason.
 ///
 /// # Errors
-/// If the database cannot be written.
+/// Returns an error if the database cannot be written.
 pub async fn restore_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
     store.write([Statement::new(RESTORE_TRY, params![id])]).await?;
     Ok(())
@@ -241,23 +250,23 @@ pub async fn restore_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
 /// Cancels a session. Returns the session after the write.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
+/// Returns [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
 pub async fn cancel(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
     write_returning(store, session, Statement::expect_row(CANCEL, params![now, &session.id])).await
 }
 
-/// Stores a login, in a write with its event to `url` and the statements of `with`. `domain` is the domain that `url`
+/// Stores a login, in one write with its event to `url` and `extra_statements`. `domain` is the domain that `url`
 /// was read from.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if another answer came first or the domain may have changed, and
-/// [`SessionWriteError::StatementRefused`] if a statement is refused.
+/// Returns [`SessionWriteError::Changed`] if another answer came first or the domain may have
+/// changed, and [`SessionWriteError::StatementRefused`] if a statement is refused.
 pub async fn store_login(
     store: &Store,
     login: &Login,
     url: Option<&url::Url>,
     domain: Option<&CachedDomain>,
-    with: Vec<Statement>,
+    extra_statements: Vec<Statement>,
 ) -> Result<(), SessionWriteError> {
     let Login { session, event, event_id, .. } = login;
     let SessionState::Authenticated { at, user } = &session.state else {
@@ -273,7 +282,7 @@ pub async fn store_login(
     if let Some(url) = url {
         statements.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
     }
-    statements.extend(with);
+    statements.extend(extra_statements);
     write(store, session, statements).await?;
     Ok(())
 }
@@ -281,7 +290,7 @@ pub async fn store_login(
 /// Stores the answer of a same-device session.
 ///
 /// # Errors
-/// [`SessionWriteError::Changed`] if another answer came first.
+/// Returns [`SessionWriteError::Changed`] if another answer came first.
 pub async fn store_answer(store: &Store, session: &Session) -> Result<(), SessionWriteError> {
     let SessionState::Answered { proof, code } = &session.state else {
         return Err(anyhow!("{} has no answer", session.id).into());

@@ -1,4 +1,4 @@
-//! The status of sessions in the API, and the filter of their list.
+//! The status of a session in the API, and the filter for lists of sessions.
 
 use serde::Serialize;
 
@@ -15,14 +15,14 @@ pub enum SessionStatus {
     Cancelled,
 }
 
-/// The filter of a list of sessions.
+/// The filter for a list of sessions.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct SessionFilter {
     pub before: Option<SessionId>,
     pub domain: Option<DomainId>,
     pub status: Option<SessionStatus>,
-    pub most: u32,
+    pub limit: u32,
 }
 
 impl SessionStatus {

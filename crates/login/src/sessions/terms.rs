@@ -1,4 +1,5 @@
-//! The creation parameters of a session on a page, and the login methods of the page.
+//! The terms of a session on a page, fixed at its creation, and the login methods that follow from
+//! them.
 
 use serde::{Deserialize, Serialize};
 use signpost_auth::Mode;
@@ -6,12 +7,12 @@ use signpost_auth::Mode;
 use super::Session;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 
-/// Creation parameters of a session that do not depend on its mode.
+/// The terms of a session on a page: creation parameters that do not change with the mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageTerms {
     /// The mode at the creation. `register` allows the user to create an account if registration is closed.
     pub mode: Mode,
-    /// True if the integrator requires number matching, which Lightning wallets do not support.
+    /// Whether the integrator requires number matching, which Lightning wallets do not support.
     pub confirm: bool,
     /// The purpose of the login.
     #[serde(default, skip_serializing_if = "PagePurpose::is_site")]
@@ -30,11 +31,11 @@ pub struct RequestingApplication {
     pub host: String,
 }
 
-/// The receiver of the outcome of a session on a page.
+/// The party that receives the outcome of a session on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PagePurpose {
-    /// The site.
+    /// The site that created the session.
     #[default]
     Site,
     /// The account pages of the login host.

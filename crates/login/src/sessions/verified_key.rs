@@ -61,9 +61,9 @@ pub struct PasskeyProof {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub petname: Option<Username>,
     pub sign_count: u32,
-    /// In base64url without padding.
+    /// The authenticator data, in base64url without padding.
     pub authenticator_data: String,
-    /// In base64url without padding.
+    /// The client data, in base64url without padding.
     pub client_data_json: String,
 }
 
@@ -105,7 +105,7 @@ impl Session {
     /// confirmation number, after an attempt has been recorded.
     ///
     /// # Errors
-    /// The first check that fails.
+    /// Returns the error of the first check that fails.
     pub fn verify(&self, answer: &Answer, now: Timestamp) -> Result<VerifiedKey, AnswerRefusal> {
         if !is_fresh(answer.timestamp, now.as_second()) {
             return Err(AnswerRefusal::Stale);
@@ -116,26 +116,26 @@ impl Session {
         if host == SignedHost::Other {
             return Err(AnswerRefusal::Host);
         }
-        Ok(VerifiedKey::new(self, KeyProof::of_answer(answer)))
+        Ok(VerifiedKey::new(self, KeyProof::from_answer(answer)))
     }
 
     /// Checks that the session is open and that a verified answer signed its text. Neither time nor signature is
     /// checked again.
     ///
     /// # Errors
-    /// The first check that fails.
+    /// Returns the error of the first check that fails.
     pub fn match_answer(&self, verified: &VerifiedAnswer, now: Timestamp) -> Result<VerifiedKey, AnswerRefusal> {
         let host = self.match_text(&verified.answer().challenge)?;
         self.check_open(now)?;
         if host == SignedHost::Other {
             return Err(AnswerRefusal::Host);
         }
-        Ok(VerifiedKey::new(self, KeyProof::of_answer(verified.answer())))
+        Ok(VerifiedKey::new(self, KeyProof::from_answer(verified.answer())))
     }
 }
 
 impl KeyProof {
-    fn of_answer(answer: &Answer) -> Self {
+    fn from_answer(answer: &Answer) -> Self {
         Self {
             public_key: answer.public_key.clone(),
             signature: answer.signature.clone(),
@@ -152,8 +152,9 @@ impl Session {
     /// Verifies the answer of a Lightning wallet, which signs the SHA-256 of the challenge text.
     ///
     /// # Errors
-    /// If the session accepts no answer, [`AnswerRefusal::UnknownChallenge`] for the answer to another code, and
-    /// [`AnswerRefusal::Signature`] if the signature does not verify.
+    /// Returns an error if the session accepts no answer, [`AnswerRefusal::UnknownChallenge`] for
+    /// the answer to another code, and [`AnswerRefusal::Signature`] if the signature does not
+    /// verify.
     pub fn verify_lightning(&self, callback: &AuthCallback, now: Timestamp) -> Result<VerifiedKey, AnswerRefusal> {
         self.check_open(now)?;
         if callback.k1().is_some_and(|k1| k1 != K1::of(&self.challenge)) {

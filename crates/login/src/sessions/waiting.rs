@@ -1,10 +1,10 @@
-//! Requests that wait for a session to change.
+//! Tracks requests that wait for a session to change, and limits their number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signpost_platform::accounts::Account;
-use signpost_platform::limits::{Caller, Concurrent, Slot};
+use signpost_platform::limits::{Caller, CallerSlots, Slot};
 use signpost_platform::web::problem::Problem;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -27,9 +27,9 @@ const MAX_PER_ADDRESS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Waiters {
     all: Arc<Mutex<WaitersBySession>>,
-    callers: Concurrent,
+    callers: CallerSlots,
     /// The requests with client secrets, by account.
-    pages: Concurrent,
+    pages: CallerSlots,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ struct SessionWaiters {
     by: usize,
 }
 
-/// A place among the waiting requests, released on drop.
+/// A slot for a waiting request. It is released on drop.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Waiters,
@@ -66,7 +66,7 @@ impl From<TooManyWaiters> for Problem {
     fn from(error: TooManyWaiters) -> Self {
         match error {
             TooManyWaiters::Server => Self::Unavailable("too many requests are waiting for sessions".to_owned()),
-            TooManyWaiters::Client(most) => Self::TooManyAtOnce { limit: "waiting", max: most },
+            TooManyWaiters::Client(max) => Self::TooManyAtOnce { limit: "waiting", max },
         }
     }
 }
@@ -76,7 +76,7 @@ impl Waiters {
     /// the session's client secret.
     ///
     /// # Errors
-    /// [`TooManyWaiters`] if a limit is reached.
+    /// Returns [`TooManyWaiters`] if a limit is reached.
     pub fn acquire(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, TooManyWaiters> {
         let mut slots = Vec::new();
         if let Some(address) = page {
@@ -119,7 +119,7 @@ impl Waiters {
     }
 }
 
-fn acquire_slot(slots: &Concurrent, caller: Caller, max: usize) -> Result<Slot, TooManyWaiters> {
+fn acquire_slot(slots: &CallerSlots, caller: Caller, max: usize) -> Result<Slot, TooManyWaiters> {
     slots.acquire(caller, max).ok_or(TooManyWaiters::Client(max))
 }
 

@@ -1,4 +1,4 @@
-//! Writes of a session that must not have changed since it was read.
+//! Writes changes of a session, if the session has not changed since it was read.
 
 use anyhow::{Context, anyhow};
 use signpost_store::{Row, Statement, Store, Stored, WriteOutcome, params, sql};

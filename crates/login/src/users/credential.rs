@@ -10,7 +10,7 @@ use crate::domains::LoginMethod;
 use crate::ids::{CredentialId, DomainId, UserId};
 
 rows! {
-    /// A row of the table of credentials.
+    /// A credential as the database stores it.
     #[derive(Clone, Debug)]
     pub struct CredentialRow in "credentials" by [domain_id, public_key] {
         pub(super) domain_id: DomainId,
@@ -53,7 +53,7 @@ pub struct PasskeyColumns {
     pub sign_count: u32,
 }
 
-/// The kind of a credential.
+/// The kind of key that a credential belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialKind {
@@ -126,7 +126,7 @@ impl CredentialKey {
     /// Parses a key in hex: a secp256k1 key of 33 or 65 bytes as in the specification, or a `SubjectPublicKeyInfo`.
     ///
     /// # Errors
-    /// The error of the wallet's key, if it is neither.
+    /// Returns the error of the wallet's key, if it is neither.
     pub fn parse(hex: &str) -> Result<Self, MalformedPublicKey> {
         match PublicKey::parse(hex) {
             Ok(key) => Ok(Self::Wallet(key)),
@@ -173,7 +173,7 @@ impl Credential {
     /// Returns the credential in a row of the table.
     ///
     /// # Errors
-    /// If the columns contradict each other.
+    /// Returns an error if the columns contradict each other.
     pub(super) fn from_stored(row: CredentialRow) -> Result<Self> {
         let passkey = match (row.passkey_id, row.sign_count) {
             (Some(id), Some(sign_count)) => Some(PasskeyColumns { id, sign_count }),
@@ -229,7 +229,7 @@ mod tests {
     const PASSKEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 
     #[test]
-    fn credential_key_has_one_spelling() {
+    fn credential_key_has_one_encoding() {
         for text in [WALLET, PASSKEY] {
             let key = CredentialKey::parse(&text.to_uppercase()).unwrap();
             assert_eq!(key.canonical(), text);

@@ -1,4 +1,5 @@
-//! Credentials in the database: look-ups of passkeys by credential ID, and changes by the user or the operator.
+//! Queries and statements for credentials: finding passkeys by credential ID, and changes by the
+//! user or the operator.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -32,16 +33,16 @@ const MAY_OFFER_PASSKEY: &str = "
           WHERE own.domain_id = known.domain_id AND own.user_id = known.user_id AND own.passkey_id IS NOT NULL)
       AND (SELECT COUNT(*) FROM credentials AS own WHERE own.domain_id = known.domain_id AND own.user_id = known.user_id) < $3";
 
-const HANDLE: &str = "SELECT passkey_handle FROM users WHERE domain_id = $1 AND id = $2";
+const FIND_HANDLE: &str = "SELECT passkey_handle FROM users WHERE domain_id = $1 AND id = $2";
 
 const SET_HANDLE: &str =
     "UPDATE users SET passkey_handle = $3 WHERE domain_id = $1 AND id = $2 AND passkey_handle IS NULL";
 
-const DECLINE: &str = "UPDATE users SET passkey_declined_at = $3 WHERE domain_id = $1 AND id = $2";
+const DECLINE_PASSKEY: &str = "UPDATE users SET passkey_declined_at = $3 WHERE domain_id = $1 AND id = $2";
 
-const RENAME: &str = "UPDATE credentials SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
+const RENAME_CREDENTIAL: &str = "UPDATE credentials SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
 
-/// An error of [`add_credential`].
+/// The reason why [`add_credential`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AddCredentialError {
     /// There is no such user, or the passkey has another user handle.
@@ -61,7 +62,7 @@ pub enum AddCredentialError {
 /// Returns the credential with this passkey at any domain of this server, with the domain's name and environment.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find_passkey_anywhere(
     store: &Store,
     id: &PasskeyId,
@@ -77,7 +78,7 @@ pub async fn find_passkey_anywhere(
 /// number of credentials, and has not declined a passkey.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn may_offer_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
     let params = params![domain, key.canonical(), super::MAX_CREDENTIALS];
     let Some(row) = store.read_by_index(MAY_OFFER_PASSKEY, params).await? else { return Ok(false) };
@@ -87,7 +88,7 @@ pub(crate) async fn may_offer_passkey(store: &Store, domain: &DomainId, key: &Cr
 /// Returns the user handle of a user, and stores `handle` if there is none yet. `None` if there is no such user.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn ensure_passkey_handle(
     store: &Store,
     domain: &DomainId,
@@ -95,20 +96,20 @@ pub async fn ensure_passkey_handle(
     handle: PasskeyHandle,
 ) -> Result<Option<PasskeyHandle>> {
     store.write([Statement::new(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
-    let Some(row) = store.read_by_index(HANDLE, params![domain, user]).await? else { return Ok(None) };
+    let Some(row) = store.read_by_index(FIND_HANDLE, params![domain, user]).await? else { return Ok(None) };
     let Parsed(handle) = Values::new(CredentialRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()?;
     Ok(Some(handle))
 }
 
 /// Returns the statement that records that a user declined a passkey.
 pub(crate) fn decline_statement(domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
-    Statement::new(DECLINE, params![domain, user, now])
+    Statement::new(DECLINE_PASSKEY, params![domain, user, now])
 }
 
 /// Renames a credential.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it does not exist.
+/// Returns [`WriteError::Conflict`] if it does not exist.
 pub async fn rename_credential(
     store: &Store,
     credential: &Credential,
@@ -119,14 +120,14 @@ pub async fn rename_credential(
     let Credential { domain_id, id, user_id, .. } = credential;
     let details = json!({ "user_id": user_id, "credential_id": id });
     let entry = insert_domain_entry(by, Action::CredentialRenamed, domain_id, &details, now);
-    let rename = Statement::expect_row(RENAME, params![domain_id, user_id, id, name.as_str()]);
+    let rename = Statement::expect_row(RENAME_CREDENTIAL, params![domain_id, user_id, id, name.as_str()]);
     store.commit([rename, entry]).await
 }
 
 /// Adds a credential to a user.
 ///
 /// # Errors
-/// [`AddCredentialError`].
+/// Returns [`AddCredentialError`].
 pub async fn add_credential(
     store: &Store,
     credential: Credential,

@@ -1,7 +1,7 @@
-//! Users of hosted domains: the service itself answers the wallets and stores the users, so that the integrator writes
-//! no cryptography (docs/handlers.md, Hosted handlers).
+//! Users of hosted domains. For a hosted domain the service itself answers wallets and stores the
+//! users, so that the integrator needs no cryptographic code (docs/handlers.md, Hosted handlers).
 //!
-//! This file has the pure rules; [`sql`] stores the rows.
+//! This module has the pure rules; [`sql`] stores the rows.
 
 mod credential;
 pub mod credential_sql;
@@ -35,7 +35,7 @@ rows! {
         pub created_at: Timestamp,
         /// The user handle of the user's passkeys, from the first passkey on.
         pub passkey_handle: Option<PasskeyHandle> as Option<Parsed<PasskeyHandle>>,
-        /// When the user last declined a passkey.
+        /// The time when the user last declined a passkey.
         pub passkey_declined_at: Option<Timestamp>,
     } mutable {
         /// The latest login after the registration, by the clock that was ahead if the servers differ.
@@ -44,14 +44,14 @@ rows! {
         pub name: Option<UserDisplayName>,
         /// The groups that the operator or the integrator set.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
-        /// When the user last signed out everywhere, no earlier than any login before. All earlier sign-ins are
-        /// invalid.
+        /// The time when the user last signed out everywhere, no earlier than any login before. All
+        /// earlier sign-ins are invalid.
         pub signed_out_at: Option<Timestamp>,
     }
 }
 
 rows! {
-    /// A username that a domain has given to a user, which is never reused.
+    /// A username that a domain has assigned to a user. It is never assigned again.
     #[derive(Clone, Debug)]
     pub struct IssuedUsername in "petnames" by [domain_id, petname] {
         domain_id: DomainId,
@@ -70,13 +70,13 @@ pub struct NewUser {
 /// The user entity of a passkey that was created before the registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthenticatorUser {
-    /// `user.id`.
+    /// The user handle, `user.id` in Web Authentication.
     pub handle: PasskeyHandle,
     /// The name that the authenticator shows. It becomes the username unless another user has it.
     pub username: Option<Username>,
 }
 
-/// The random bytes of a registration.
+/// The random bytes that a registration needs.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct UserEntropy {
@@ -112,19 +112,19 @@ impl UserEntropy {
 }
 
 impl NewUser {
-    /// Creates the user of a domain who registers with a key. `known_as` is the user entity of a passkey, if the key is
-    /// a passkey or a passkey was created together with it.
+    /// Creates the user of a domain who registers with a key. `authenticator_user` is the user
+    /// entity of a passkey, if the key is a passkey or a passkey was created together with it.
     #[must_use]
     pub fn register(
         domain: &DomainId,
         key: NewCredential,
-        known_as: Option<AuthenticatorUser>,
+        authenticator_user: Option<AuthenticatorUser>,
         now: Timestamp,
         random: UserEntropy,
     ) -> Self {
         let id = UserId::new(now, random.user);
         let credential = key.into_credential(domain, &id, now, random.credential);
-        let (passkey_handle, username) = match known_as {
+        let (passkey_handle, username) = match authenticator_user {
             Some(AuthenticatorUser { handle, username }) => (Some(handle), username),
             None => (None, None),
         };

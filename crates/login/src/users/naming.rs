@@ -1,4 +1,4 @@
-//! The name and the groups of a user, set by the operator or the integrator.
+//! Display names and groups of users, set by the operator or the integrator.
 
 use std::fmt;
 
@@ -11,22 +11,23 @@ const MAX_NAME_LEN: usize = 60;
 /// Maximum groups of a user.
 const MAX_GROUPS: usize = 50;
 
-/// The name of a user: a line without invisible characters.
+/// The display name of a user: a single line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct UserDisplayName(String);
 
-/// The name of a credential: a line without invisible characters.
+/// The name of a credential: a single line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct CredentialName(String);
 
-/// The groups of a user, without duplicates. Their names contain no commas, the separator of the list.
+/// The groups of a user, without duplicates. The names contain no commas, because commas separate
+/// the names in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct UserGroups(Vec<String>);
 
-/// A change of a user. `None` leaves a value, `Some(None)` removes it.
+/// A change of a user's name and groups. `None` leaves a value unchanged, `Some(None)` removes it.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct UserPatch {
@@ -38,7 +39,7 @@ impl UserDisplayName {
     /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// The rule, if the name is empty or too long.
+    /// Returns the violated rule, if the name is empty or too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         clean(text).map(Self).ok_or_else(|| format!("must have 1 to {MAX_NAME_LEN} visible characters, or be null"))
     }
@@ -59,7 +60,7 @@ impl CredentialName {
     /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// The rule, if the name is empty or too long.
+    /// Returns the violated rule, if the name is empty or too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         clean(text).map(Self).ok_or_else(|| format!("must have 1 to {MAX_NAME_LEN} visible characters"))
     }
@@ -132,7 +133,7 @@ impl UserPatch {
 
 /// Returns the text as a line without invisible characters, unless it is empty or too long.
 fn clean(text: &str) -> Option<String> {
-    let text = signpost_text::line(text).trim().to_owned();
+    let text = signpost_text::clean_line(text).trim().to_owned();
     (1..=MAX_NAME_LEN).contains(&text.chars().count()).then_some(text)
 }
 

@@ -1,4 +1,4 @@
-//! Removal of users and credentials in the database.
+//! Statements that delete users and credentials.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -10,7 +10,8 @@ use super::{Credential, CredentialKey};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
-/// Locks a user before a credential is removed: of two concurrent removals, the second counts the rest of the first.
+/// Locks a user before a credential is removed, so that the second of two concurrent removals
+/// counts the credentials that the first has left.
 const LOCK_USER: &str = "UPDATE users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
 
 const DELETE_CREDENTIAL: &str = "
@@ -27,14 +28,14 @@ const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = 
 
 const DELETE_USERNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
-/// Deletes a credential, in a write with the statement `with`.
+/// Deletes a credential, in one write with `extra_statement`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
+/// Returns [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
 pub(crate) async fn delete_credential(
     store: &Store,
     credential: &Credential,
-    with: Statement,
+    extra_statement: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
@@ -45,19 +46,19 @@ pub(crate) async fn delete_credential(
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
     let lock = Statement::expect_row(LOCK_USER, params![domain_id, user_id]);
     let delete = Statement::expect_row(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    store.commit([lock, delete, with, entry]).await
+    store.commit([lock, delete, extra_statement, entry]).await
 }
 
-/// Deletes a user of a domain with all credentials, in a write with the statement `with`. `key` is the user's key in
+/// Deletes a user of a domain with all credentials, in one write with `extra_statement`. `key` is the user's key in
 /// the request.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if there is no such user.
+/// Returns [`WriteError::Conflict`] if there is no such user.
 pub(crate) async fn delete(
     store: &Store,
     (domain, user): (&DomainId, &UserId),
     key: Option<&CredentialKey>,
-    with: Statement,
+    extra_statement: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
@@ -68,32 +69,32 @@ pub(crate) async fn delete(
     let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
     let delete = Statement::expect_row(DELETE, params![domain, user]);
     let delete_credentials = Statement::new(DELETE_CREDENTIALS, params![domain, user]);
-    store.commit([delete, delete_credentials, with, entry]).await
+    store.commit([delete, delete_credentials, extra_statement, entry]).await
 }
 
-/// Deletes all users of a domain, in a write with the statement `with`.
+/// Deletes all users of a domain, in one write with `extra_statement`.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub(crate) async fn delete_all(
     store: &Store,
     domain: &DomainId,
-    with: Statement,
+    extra_statement: Statement,
     by: &Actor,
     now: Timestamp,
 ) -> Result<()> {
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
-    let [users, credentials] = delete_all_of(domain);
-    store.write([users, credentials, with, entry]).await?;
+    let [users, credentials] = delete_all_statements(domain);
+    store.write([users, credentials, extra_statement, entry]).await?;
     Ok(())
 }
 
 /// Returns the statements that delete all users of a domain.
-pub(crate) fn delete_all_of(domain: &DomainId) -> [Statement; 2] {
+pub(crate) fn delete_all_statements(domain: &DomainId) -> [Statement; 2] {
     [Statement::new(DELETE_ALL, params![domain]), Statement::new(DELETE_ALL_CREDENTIALS, params![domain])]
 }
 
 /// Returns the statement that deletes the used usernames of a domain that is deleted.
-pub(crate) fn delete_usernames_of(domain: &DomainId) -> Statement {
+pub(crate) fn delete_usernames_statement(domain: &DomainId) -> Statement {
     Statement::new(DELETE_USERNAMES, params![domain])
 }

@@ -1,5 +1,5 @@
-//! Users of hosted domains and their credentials in the database. A write that changes both locks the user first, so
-//! that two such writes cannot deadlock.
+//! Queries and statements for users of hosted domains and their credentials. A write that changes
+//! both locks the user first, so that two such writes cannot deadlock.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use crate::ids::{DomainId, UserId};
 
 const FIND_BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
-/// The credentials of the users on a page.
+/// Selects the credentials of all users on a page of the list.
 const CREDENTIALS: &str = sql!(
     CredentialRow::SELECT,
     " WHERE domain_id = $1 AND user_id >= $2 AND user_id <= $3 ORDER BY user_id, created_at, public_key"
@@ -55,8 +55,8 @@ const LOCK_USER_WITH_HANDLE: &str = "
 
 const INSERT_USERNAME: &str = sql!(IssuedUsername::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
-/// Never sets an earlier time than the last login, because the clock of its server may have been ahead. A login is
-/// always later than the sign-out before it.
+/// Records a login. Never sets an earlier time than the last login, because the clock of the server
+/// that recorded it may have been ahead. A login is always later than the sign-out before it.
 const SET_LAST_LOGIN: &str = "
     UPDATE users SET last_login_at = CASE
         WHEN last_login_at > $3 AND (signed_out_at IS NULL OR last_login_at > signed_out_at) THEN last_login_at
@@ -79,7 +79,8 @@ const PATCH: &str = "
     UPDATE users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
     WHERE domain_id = $1 AND id = $2";
 
-/// Changes nothing. Refused if the user's last login was before their last sign-out in all browsers.
+/// Changes nothing, but conflicts if the user's last login was before their last sign-out in all
+/// browsers.
 const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
     UPDATE users SET last_login_at = last_login_at
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
@@ -149,14 +150,17 @@ fn insert_params(credential: Credential) -> Vec<Value> {
 
 /// Returns the statements that insert a user. Refused if the username was given before.
 fn insert_user(user: HostedUser) -> [Statement; 2] {
-    let given = IssuedUsername { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
-    [Statement::expect_row(INSERT_USERNAME, given.params()), Statement::expect_row(HostedUser::INSERT, user.params())]
+    let username = IssuedUsername { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
+    [
+        Statement::expect_row(INSERT_USERNAME, username.params()),
+        Statement::expect_row(HostedUser::INSERT, user.params()),
+    ]
 }
 
 /// Returns a domain's credential with this key.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<Option<Credential>> {
     let Some(row) = store.read_by_index(FIND_BY_KEY, params![domain, key.canonical()]).await? else { return Ok(None) };
     read_credential(row).map(Some)
@@ -166,7 +170,7 @@ pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) 
 /// credentials.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn list(
     store: &Store,
     domain: &DomainId,
@@ -194,7 +198,7 @@ pub async fn list(
 /// Returns the number of users of a domain.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn count(store: &Store, domain: &DomainId) -> Result<i64> {
     store.count(COUNT, params![domain]).await
 }
@@ -202,7 +206,7 @@ pub async fn count(store: &Store, domain: &DomainId) -> Result<i64> {
 /// Returns the number of users of all domains, or `max` if there are more.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn count_up_to(store: &Store, max: u32) -> Result<i64> {
     store.count(COUNT_UP_TO, params![max]).await
 }
@@ -210,7 +214,7 @@ pub async fn count_up_to(store: &Store, max: u32) -> Result<i64> {
 /// Returns a domain's user, with all credentials.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Option<(HostedUser, Vec<Credential>)>> {
     let Some(row) = store.read_by_index(FIND, params![domain, user]).await? else { return Ok(None) };
     let user = HostedUser::from_row(row)?;
@@ -222,7 +226,7 @@ pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Opt
 /// rows by index, so that callers can use it in every request.
 ///
 /// # Errors
-/// If the database is unavailable.
+/// Returns an error if the database is unavailable.
 pub async fn find_with_key(
     store: &Store,
     domain: &DomainId,
@@ -247,7 +251,7 @@ async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last
 /// Changes the name or the groups of a user.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if there is no such user.
+/// Returns [`WriteError::Conflict`] if there is no such user.
 pub async fn patch(
     store: &Store,
     domain: &DomainId,
@@ -269,7 +273,7 @@ pub async fn patch(
 /// Reads a credential from the next columns of a row.
 ///
 /// # Errors
-/// If a column cannot be read; the error names it.
+/// Returns an error if a column cannot be read; the error names it.
 pub fn read_credential_columns(values: &mut Values) -> Result<Credential> {
     Credential::from_stored(CredentialRow::from_values(values)?)
 }

@@ -1,4 +1,4 @@
-//! Usernames: generated names for users without another name, such as `amber-otter-4821`.
+//! Generated usernames for users of hosted domains, such as `amber-otter-4821`.
 
 use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use super::words::{ADJECTIVES, ANIMALS};
 pub struct Username(String);
 
 impl Username {
-    /// Creates a username, of ninety million, from 64 random bits.
+    /// Creates one of ninety million usernames from 64 random bits.
     #[must_use]
     pub fn draw(random: [u8; 8]) -> Self {
-        let drawn = u64::from_be_bytes(random);
-        let (drawn, adjective) = take(drawn, ADJECTIVES);
-        let (drawn, animal) = take(drawn, ANIMALS);
-        Self(format!("{adjective}-{animal}-{}", 1000 + drawn % 9000))
+        let rest = u64::from_be_bytes(random);
+        let (rest, adjective) = pick_word(rest, ADJECTIVES);
+        let (rest, animal) = pick_word(rest, ANIMALS);
+        Self(format!("{adjective}-{animal}-{}", 1000 + rest % 9000))
     }
 
     /// Returns the text.
@@ -55,7 +55,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Returns the quotient of a number by the count of words, and the word at the remainder.
-fn take(number: u64, words: &[&'static str]) -> (u64, &'static str) {
+fn pick_word(number: u64, words: &[&'static str]) -> (u64, &'static str) {
     let count = words.len() as u64;
     let at = usize::try_from(number % count).unwrap_or_default();
     (number / count, words[at])
@@ -69,9 +69,10 @@ mod tests {
 
     #[test]
     fn username_is_two_words_and_four_digits() {
-        let drawn: BTreeSet<_> = (0..=255).map(|byte| Username::draw([byte, 7, byte, 1, byte, 3, 9, byte]).0).collect();
-        assert_eq!(drawn.len(), 256);
-        for username in &drawn {
+        let usernames: BTreeSet<_> =
+            (0..=255).map(|byte| Username::draw([byte, 7, byte, 1, byte, 3, 9, byte]).0).collect();
+        assert_eq!(usernames.len(), 256);
+        for username in &usernames {
             assert_eq!(Username::from_stored(username).unwrap().as_str(), username);
             assert_eq!(username.rsplit('-').next().map(str::len), Some(4), "{username}");
         }

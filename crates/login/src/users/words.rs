@@ -1,6 +1,7 @@
-//! The words of generated usernames: friendly and easy to type; no combination is an insult.
+//! The words of generated usernames. They are friendly and easy to type, and no combination is an
+//! insult.
 
-/// The adjectives.
+/// The first words of usernames.
 pub(super) const ADJECTIVES: &[&str] = &[
     "able", "airy", "amber", "azure", "bold", "brave", "breezy", "bright", "brisk", "calm", "candid", "caring",
     "cheery", "clever", "copper", "coral", "cosmic", "crisp", "curious", "dapper", "daring", "deft", "dreamy", "eager",
@@ -13,7 +14,7 @@ pub(super) const ADJECTIVES: &[&str] = &[
     "valiant", "velvet", "vivid", "warm", "wise", "witty", "zesty",
 ];
 
-/// The animals.
+/// The second words of usernames.
 pub(super) const ANIMALS: &[&str] = &[
     "alpaca", "antelope", "avocet", "badger", "bison", "bobcat", "caracal", "caribou", "cheetah", "chipmunk", "condor",
     "crane", "curlew", "dolphin", "dormouse", "eagle", "egret", "eland", "ermine", "falcon", "fennec", "finch",

@@ -1,4 +1,5 @@
-//! CORS for the browser wallet at a separate host: only its origin is allowed, without cookies (Fetch standard).
+//! Cross-origin requests (CORS) of a browser wallet on a separate host. Only the wallet's origin is
+//! allowed, without cookies (Fetch standard).
 
 use axum::extract::{Request, State};
 use axum::http::header::{

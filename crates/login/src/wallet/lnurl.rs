@@ -1,5 +1,6 @@
-//! The callback of Lightning wallets (LUD-04). They ignore the body of any status but 200, so every response has that
-//! status. Some wallets are web pages, so every origin may read the responses.
+//! The callback URL of Lightning wallets (LUD-04). Wallets ignore the body of a response with
+//! another status than 200, so every response has that status. Some wallets are web pages, so every
+//! origin may read the responses.
 
 use axum::Router;
 use axum::extract::{RawQuery, Request, State};
@@ -18,26 +19,27 @@ use super::count_request;
 use crate::flows::lnurl::accept_lightning;
 use crate::service::LoginService;
 
-/// Returns the routes of both environments: the path contains a session of either. Wallets that append a slash or use
-/// POST get an error in the form that they read.
+/// Returns the callback routes. They serve both environments, because the path contains the ID of a
+/// session of either environment. Wallets that append a slash or use POST get an error in the
+/// format that wallets parse.
 pub fn router() -> Router<LoginService> {
     // HEAD requests preview a link and are not answers.
-    let routes = get(handle_callback)
-        .head(async || method_not_allowed("GET, OPTIONS"))
-        .options(preflight)
-        .fallback(async |state: State<LoginService>, request: Request| refuse_request(state, request, NOT_GET).await);
-    let elsewhere =
-        any(async |state: State<LoginService>, request: Request| refuse_request(state, request, NOT_HERE).await);
+    let routes = get(handle_callback).head(async || method_not_allowed("GET, OPTIONS")).options(preflight).fallback(
+        async |state: State<LoginService>, request: Request| refuse_request(state, request, METHOD_ERROR).await,
+    );
+    let unknown_url = any(async |state: State<LoginService>, request: Request| {
+        refuse_request(state, request, UNKNOWN_URL_ERROR).await
+    });
     Router::new()
         .route("/lnurl/{suffix}", routes)
-        .route("/lnurl", elsewhere.clone())
-        .route("/lnurl/", elsewhere.clone())
-        .route("/lnurl/{suffix}/", elsewhere.clone())
-        .route("/lnurl/{suffix}/{*rest}", elsewhere)
+        .route("/lnurl", unknown_url.clone())
+        .route("/lnurl/", unknown_url.clone())
+        .route("/lnurl/{suffix}/", unknown_url.clone())
+        .route("/lnurl/{suffix}/{*rest}", unknown_url)
 }
 
-const NOT_GET: &str = "this URL takes the answer by GET; send k1, sig and key in the query";
-const NOT_HERE: &str = "no login has this URL; scan the code again and use its URL unchanged";
+const METHOD_ERROR: &str = "this URL takes the answer by GET; send k1, sig and key in the query";
+const UNKNOWN_URL_ERROR: &str = "no login has this URL; scan the code again and use its URL unchanged";
 
 async fn handle_callback(State(service): State<LoginService>, RawQuery(query): RawQuery, request: Request) -> Response {
     let suffix = request.uri().path().rsplit('/').next().unwrap_or_default();
@@ -57,7 +59,8 @@ async fn refuse_request(State(service): State<LoginService>, request: Request, r
 }
 
 fn respond(reply: &LnurlReply) -> Response {
-    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store"), OPEN], reply.to_json()).into_response()
+    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store"), ALLOW_ANY_ORIGIN], reply.to_json())
+        .into_response()
 }
 
 async fn reply_to(service: &LoginService, suffix: &str, query: &str) -> LnurlReply {
@@ -71,10 +74,10 @@ async fn reply_to(service: &LoginService, suffix: &str, query: &str) -> LnurlRep
     }
 }
 
-const OPEN: (HeaderName, &str) = (ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+const ALLOW_ANY_ORIGIN: (HeaderName, &str) = (ACCESS_CONTROL_ALLOW_ORIGIN, "*");
 
 /// Answers the CORS preflight of a wallet in a browser.
 async fn preflight() -> impl IntoResponse {
-    let headers = [OPEN, (ACCESS_CONTROL_ALLOW_METHODS, "GET"), (ACCESS_CONTROL_ALLOW_HEADERS, "*")];
+    let headers = [ALLOW_ANY_ORIGIN, (ACCESS_CONTROL_ALLOW_METHODS, "GET"), (ACCESS_CONTROL_ALLOW_HEADERS, "*")];
     (StatusCode::NO_CONTENT, headers)
 }

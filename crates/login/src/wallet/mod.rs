@@ -1,5 +1,5 @@
-//! Routes of the hosted handlers for wallets: without an API key, so each client address has a tenth of an account's
-//! limit.
+//! Routes of the hosted handlers. Wallets post without an API key, so each client IP has a tenth of
+//! an account's rate limit.
 
 mod cross_origin;
 pub mod lnurl;

@@ -1,4 +1,4 @@
-//! The body of requests that register or change a client.
+//! Parses the body of API requests that register or change a client.
 
 use serde::Deserialize;
 use signpost_platform::web::Nullable;
@@ -7,7 +7,7 @@ use signpost_platform::web::problem::Problem;
 use crate::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, ClientSettings, EmailClaim, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
-/// The settings of a client, as requests name them.
+/// The settings of a client, with the member names of API requests.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientBody {
@@ -27,7 +27,8 @@ impl ClientBody {
     /// Returns the settings of a new client.
     ///
     /// # Errors
-    /// If `redirect_uris` is missing, the authentication method is unknown, or the settings contradict each other.
+    /// Returns an error if `redirect_uris` is missing, the authentication method is unknown, or the
+    /// settings contradict each other.
     pub(super) fn into_settings(mut self) -> Result<ClientSettings, Problem> {
         let is_public = self.public.take().unwrap_or_default();
         let Some(redirect_uris) = self.redirect_uris.clone() else {
@@ -40,7 +41,8 @@ impl ClientBody {
     /// Returns the change of a client.
     ///
     /// # Errors
-    /// If `public` is given, which cannot change, or the authentication method is unknown.
+    /// Returns an error if `public` is given, which cannot change, or the authentication method is
+    /// unknown.
     pub(super) fn into_patch(self) -> Result<ClientPatch, Problem> {
         if self.public.is_some() {
             return Err(Problem::field("public", "is not a known field of this request"));

@@ -1,4 +1,5 @@
-//! `/domains/{id}/clients`: the clients of a hosted domain.
+//! Handlers of `/domains/{id}/clients`: registering, listing, changing and deleting the clients of
+//! a hosted domain.
 
 use axum::Json;
 use axum::extract::State;
@@ -30,12 +31,12 @@ use crate::service::OpenidService;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RotateSecretBody {
-    /// Invalidates the previous secret at once.
+    /// Whether the previous secret becomes invalid immediately.
     #[serde(default)]
     now: bool,
 }
 
-/// `POST /domains/{id}/clients`
+/// `POST /domains/{id}/clients`: registers a client, and returns its secret.
 pub(crate) async fn create(
     State(service): State<OpenidService>,
     account: Account,
@@ -52,7 +53,7 @@ pub(crate) async fn create(
         Ok(()) => Ok((StatusCode::CREATED, Json(ClientWithSecret::new(registered, issuer(&service, &domain))))),
         Err(CreateClientError::TooMany) => Err(OpenidError::TooManyClients(MAX_CLIENTS)),
         Err(CreateClientError::Internal(error)) => Err(error.into()),
-        // It changed since the read above: another read returns the reason.
+        // The domain changed after the check above. Another check returns the reason.
         Err(CreateClientError::NoHostedDomain) => {
             find_hosted_domain(&service, &account, &id).await?;
             Err(anyhow::anyhow!("the domain {id} changes all the time").into())
@@ -60,7 +61,7 @@ pub(crate) async fn create(
     }
 }
 
-/// `GET /domains/{id}/clients`
+/// `GET /domains/{id}/clients`: lists the clients of a domain.
 pub(crate) async fn list(
     State(service): State<OpenidService>,
     account: Account,
@@ -77,7 +78,7 @@ pub(crate) async fn list(
     Ok(Json(page.reply("clients", &clients, next)))
 }
 
-/// `GET /domains/{id}/clients/{client}`
+/// `GET /domains/{id}/clients/{client}`: returns a client.
 pub(crate) async fn show(
     State(service): State<OpenidService>,
     account: Account,
@@ -88,7 +89,7 @@ pub(crate) async fn show(
     Ok(Json(ClientView::new(client, issuer(&service, &domain), service.clock.now())))
 }
 
-/// `PATCH /domains/{id}/clients/{client}`
+/// `PATCH /domains/{id}/clients/{client}`: changes the given settings of a client.
 pub(crate) async fn patch(
     State(service): State<OpenidService>,
     account: Account,
@@ -137,7 +138,7 @@ pub(crate) async fn rotate(
     Ok(Json(ClientWithSecret { client, client_secret: Some(secret.reveal().to_owned()) }))
 }
 
-/// `DELETE /domains/{id}/clients/{client}`: revokes its grants too.
+/// `DELETE /domains/{id}/clients/{client}`: deletes a client and revokes its grants.
 pub(crate) async fn delete(
     State(service): State<OpenidService>,
     account: Account,
@@ -172,7 +173,7 @@ fn check_hosted(domain: &Domain) -> Result<(), OpenidError> {
     }
 }
 
-/// Checks that verified email addresses are in a verified domain.
+/// Checks that a client with verified email addresses belongs to a verified domain.
 fn check_email(domain: &Domain, email: Option<EmailClaim>) -> Result<(), LoginError> {
     if email != Some(EmailClaim::Verified) || domain.verified_at.is_some() {
         return Ok(());
@@ -210,12 +211,12 @@ pub struct ClientView {
     previous_secret_until: Option<Timestamp>,
 }
 
-/// The reply to a registration and to a rotation; the only replies with the secret.
+/// The reply to a registration or a rotation. No other reply contains the secret.
 #[derive(Serialize)]
 pub struct ClientWithSecret {
     #[serde(flatten)]
     client: ClientView,
-    /// `None` for public clients.
+    /// The secret; `None` for public clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Handlers for integrators' servers.
+//! Handlers of the JSON API for integrators' servers.
 
 mod client_fields;
 pub mod clients;

@@ -1,4 +1,4 @@
-//! The authorization response: a redirect to the client.
+//! Builds the URLs of authorization responses, for redirects to the client.
 
 use url::{Url, form_urlencoded};
 
@@ -43,14 +43,14 @@ pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a
     query.extend_pairs(pairs);
     // A plus sign in a value is encoded as %2B.
     let query = query.finish().replace('+', "%20");
-    let joint = if query.is_empty() {
+    let separator = if query.is_empty() {
         ""
     } else if address.contains('?') {
         "&"
     } else {
         "?"
     };
-    format!("{address}{joint}{query}")
+    format!("{address}{separator}{query}")
 }
 
 /// Returns the host of a URL for display, or its scheme if that is private-use.

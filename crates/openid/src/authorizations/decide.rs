@@ -1,4 +1,4 @@
-//! Decides on an authorization request: a code, a page for the user, or an error.
+//! Decides on an authorization request. The result is a code, a page for the user, or an error.
 
 use jiff::Timestamp;
 use signpost_auth::Mode;
@@ -64,10 +64,10 @@ pub fn decide(
     }
     let has_consented =
         visitor.consented_scopes.is_some_and(|consented_scopes| consented_scopes.contain_all(request.scopes));
-    let is_asked_anyway = matches!(request.prompt, PromptMode::Interactive(options) if options.consent);
-    let needs_none = !is_asked_anyway && (client.skips_consent() || has_consented);
+    let must_ask = matches!(request.prompt, PromptMode::Interactive(options) if options.consent);
+    let can_skip_consent = !must_ask && (client.skips_consent() || has_consented);
     match request.prompt {
-        _ if visitor.consents || needs_none => Decision::Grant,
+        _ if visitor.consents || can_skip_consent => Decision::Grant,
         PromptMode::None => {
             refuse(AuthorizationErrorCode::ConsentRequired, "the user has not yet consented_scopes to this")
         }

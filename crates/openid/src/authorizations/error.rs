@@ -1,4 +1,4 @@
-//! Errors of authorization requests, as they are reported to clients.
+//! Errors of authorization requests that are reported to the client.
 
 /// An error that is reported to the redirect URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Authorization requests: their parameters, the decision on them, and their state while the user logs in or consents.
+//! Authorization requests: parses and validates their parameters, decides on them, and stores them
+//! while the user logs in or consents.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 
@@ -29,7 +30,7 @@ rows! {
     /// An authorization request that is pending for a browser.
     #[derive(Clone, Debug)]
     pub struct PendingAuthorization in "openid_authorizations" by [id] {
-        /// The ID.
+        /// The ID of the pending authorization.
         pub id: AuthorizationId,
         /// The client that sent the request.
         pub client_id: ClientId,
@@ -47,12 +48,12 @@ rows! {
 }
 
 impl PendingAuthorization {
-    /// Returns true if it belongs to the browser with this cookie and to this domain, and has not expired. Compares the
-    /// cookie in constant time.
+    /// Returns true if the authorization belongs to this browser and domain, and has not expired.
+    /// Compares the cookie in constant time.
     #[must_use]
     pub fn belongs_to(&self, cookie: &CookieHash, domain: &DomainId, now: Timestamp) -> bool {
-        let is_here = self.domain_id == *domain && now < self.created_at + MAX_WAIT;
-        self.cookie.matches(cookie) && is_here
+        let is_current = self.domain_id == *domain && now < self.created_at + MAX_WAIT;
+        self.cookie.matches(cookie) && is_current
     }
 }
 

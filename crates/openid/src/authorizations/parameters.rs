@@ -1,12 +1,12 @@
-//! The parameters of a request, from its query or form.
+//! Parses the parameters of a request from its query or form.
 
 use url::form_urlencoded;
 
 /// Maximum length of all parameters, in bytes: enough for an ID token and a long `state`.
 pub const MAX_QUERY_LEN: usize = 8 * 1024;
 
-/// The known parameters. Others are ignored (OpenID Connect Core, 3.1.2.1).
-const KNOWN: [&str; 18] = [
+/// Names of the known parameters. Unknown parameters are ignored (OpenID Connect Core, 3.1.2.1).
+const KNOWN_PARAMETERS: [&str; 18] = [
     "client_id",
     "code_challenge",
     "code_challenge_method",
@@ -30,30 +30,30 @@ const KNOWN: [&str; 18] = [
 /// The known parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
-    given: Vec<(&'static str, String)>,
+    values: Vec<(&'static str, String)>,
 }
 
 impl Parameters {
     /// Reads a query. A parameter without a value is ignored (RFC 6749, 3.1).
     #[must_use]
     pub fn read(query: &str) -> Self {
-        let mut given = Vec::new();
+        let mut values = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if !value.is_empty()
-                && let Some(known) = KNOWN.into_iter().find(|known| *known == name)
+                && let Some(known) = KNOWN_PARAMETERS.into_iter().find(|known| *known == name)
             {
-                given.push((known, value.into_owned()));
+                values.push((known, value.into_owned()));
             }
         }
-        Self { given }
+        Self { values }
     }
 
     /// Returns the value of a parameter. `None` if it is missing or repeated.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
-        let mut values = self.given.iter().filter(|(given, _)| *given == name).map(|(_, value)| value.as_str());
-        let value = values.next()?;
-        if values.next().is_some() { None } else { Some(value) }
+        let mut matching = self.values.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let value = matching.next()?;
+        if matching.next().is_some() { None } else { Some(value) }
     }
 
     /// Returns the value of a parameter as an owned text. `None` if it is missing or repeated.
@@ -65,7 +65,7 @@ impl Parameters {
     /// Returns true if any parameter is repeated.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
-        self.given.iter().any(|(name, _)| self.given.iter().filter(|(other, _)| other == name).count() > 1)
+        self.values.iter().any(|(name, _)| self.values.iter().filter(|(other, _)| other == name).count() > 1)
     }
 }
 

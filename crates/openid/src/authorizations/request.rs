@@ -28,12 +28,12 @@ pub struct ValidatedAuthorizationRequest {
     pub ui_locales: Option<String>,
 }
 
-/// The parameter `prompt`.
+/// The value of the parameter `prompt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptMode {
-    /// `none`: show no page.
+    /// `none`: no page may be shown.
     None,
-    /// Show the pages that are needed, and these.
+    /// The needed pages are shown, and also the pages in these options.
     Interactive(PromptOptions),
 }
 
@@ -53,7 +53,7 @@ impl ValidatedAuthorizationRequest {
     /// Validates the parameters of a client with these settings.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// Returns the first error that is found.
     pub fn read(given: &Parameters, client: &ClientSettings) -> Result<Self, AuthorizationError> {
         use AuthorizationErrorCode::InvalidRequest;
 
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(request.scopes, OpenidScopes::parse("openid email"));
         assert_eq!((request.nonce.as_deref(), request.max_age), (Some("n"), Some(SignedDuration::ZERO)));
         assert!(request.code_challenge.is_some());
-        let wanted = PromptOptions { login: true, consent: true, account: false };
-        assert_eq!(request.prompt, PromptMode::Interactive(wanted));
+        let expected = PromptOptions { login: true, consent: true, account: false };
+        assert_eq!(request.prompt, PromptMode::Interactive(expected));
     }
 
     #[test]
@@ -259,14 +259,14 @@ mod tests {
             let query = format!("response_type=code&scope=openid&{more}");
             ValidatedAuthorizationRequest::read(&Parameters::read(&query), &client).is_ok()
         };
-        for (more, is_fine) in [
+        for (more, is_valid) in [
             (format!("code_challenge={hash}&code_challenge_method=S256"), true),
             (format!("code_challenge={hash}"), false),
             (format!("code_challenge={hash}&code_challenge_method=plain"), false),
             ("code_challenge_method=S256".to_owned(), false),
             ("code_challenge=short&code_challenge_method=S256".to_owned(), false),
         ] {
-            assert_eq!((with(true, false, &more), with(false, false, &more)), (is_fine, is_fine), "{more}");
+            assert_eq!((with(true, false, &more), with(false, false, &more)), (is_valid, is_valid), "{more}");
         }
         assert!(with(false, false, "") && !with(true, false, "") && !with(false, true, ""));
     }

@@ -1,4 +1,4 @@
-//! Pending authorizations in the database.
+//! Queries and statements for pending authorizations.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::ids::AuthorizationId;
 const FIND_BY_ID: &str = sql!(PendingAuthorization::SELECT, " WHERE id = $1");
 const FIND_BY_SESSION: &str = sql!(PendingAuthorization::SELECT, " WHERE session_id = $1");
 const DELETE: &str = "DELETE FROM openid_authorizations WHERE id = $1";
-/// IDs start with the time.
+/// Deletes expired authorizations. They are found by ID, because IDs start with the time.
 const SWEEP: &str = "
     DELETE FROM openid_authorizations WHERE id IN (
         SELECT id FROM openid_authorizations WHERE id < $1 ORDER BY id LIMIT 1000
@@ -63,7 +63,7 @@ pub fn discard_statement(id: &AuthorizationId) -> Statement {
 /// Ends a pending authorization.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it has ended before.
+/// Returns [`WriteError::Conflict`] if it has ended before.
 pub async fn end(store: &Store, id: &AuthorizationId) -> Result<(), WriteError> {
     store.commit([end_statement(id)]).await
 }

@@ -1,4 +1,4 @@
-//! The login method in an ID token: `acr` and `amr`.
+//! Returns the claims `acr` and `amr`for the login method in an ID token.
 
 use signpost_login::domains::LoginMethod;
 

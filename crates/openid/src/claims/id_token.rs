@@ -1,4 +1,4 @@
-//! ID tokens (OpenID Connect Core, 2).
+//! Builds the claims of ID tokens (OpenID Connect Core, 2).
 
 use data_encoding::BASE64URL_NOPAD;
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +20,7 @@ pub const ID_TOKEN_TTL: SignedDuration = SignedDuration::from_mins(5);
 pub struct IdToken {
     pub iss: String,
     pub aud: ClientId,
-    /// Seconds since 1970, as all times here.
+    /// The expiry. All times of the claims are in seconds since 1970.
     pub exp: i64,
     pub iat: i64,
     pub auth_time: i64,
@@ -49,7 +49,7 @@ pub struct LoginFacts {
 impl IdToken {
     /// Returns the claims of the ID token that is issued with an access token.
     #[must_use]
-    pub fn of(login: LoginFacts, issuer: String, user: UserClaims, access_token: &str, now: Timestamp) -> Self {
+    pub fn new(login: LoginFacts, issuer: String, user: UserClaims, access_token: &str, now: Timestamp) -> Self {
         Self {
             iss: issuer,
             aud: login.client_id,
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn at_hash_matches_the_specification() {
-        // OpenID Connect Core, A.3.
+        // The example of OpenID Connect Core, A.3.
         assert_eq!(hash_access_token("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"), "77QmUPtjPfzWtF2AnpK9RQ");
     }
 }

@@ -1,4 +1,4 @@
-//! Scopes, and their claims.
+//! Scopes of OpenID Connect, and the claims that they select.
 
 mod authentication_context;
 mod id_token;

@@ -1,4 +1,4 @@
-//! Scopes.
+//! The known scopes of OpenID Connect, and sets of them.
 
 use anyhow::{Context, Result};
 use signpost_store::column::ColumnType;
@@ -9,11 +9,11 @@ use signpost_store::{ColumnKind, Value};
 pub enum OpenidScope {
     /// `openid`, required for every OpenID Connect request.
     Openid,
-    /// Names and groups.
+    /// `profile`, the names and groups of the user.
     Profile,
-    /// An e-mail address.
+    /// `email`, the e-mail address of the user.
     Email,
-    /// A refresh token, which works while the user is away.
+    /// `offline_access`, a refresh token. It is valid without a browser session of the user.
     OfflineAccess,
 }
 

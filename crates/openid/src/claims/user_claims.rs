@@ -1,4 +1,4 @@
-//! The claims about a user, by scope, in ID tokens and at userinfo.
+//! Selects the claims about a user for ID tokens and userinfo responses, by the granted scopes.
 
 use serde::Serialize;
 use signpost_login::domains::Domain;
@@ -34,7 +34,7 @@ pub struct UserClaims {
 impl UserClaims {
     /// Returns the claims of these scopes for a user of a domain.
     #[must_use]
-    pub fn of(user: &HostedUser, domain: &Domain, scopes: OpenidScopes, email: EmailClaim) -> Self {
+    pub fn new(user: &HostedUser, domain: &Domain, scopes: OpenidScopes, email: EmailClaim) -> Self {
         let mut claims = Self {
             sub: user.id.clone(),
             name: None,

@@ -1,4 +1,4 @@
-//! The allow list of a client.
+//! Allow lists: the users who may log in at a client.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use signpost_login::users::{Credential, CredentialKey, HostedUser, UserGroups};
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 100;
 
-/// The users who may log in at a client, by entries of which a user must match any. There is at least one entry.
+/// A list of entries. A user must match at least one entry to log in at the client. The list is
+/// never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct AllowList(Vec<Allowed>);
@@ -21,7 +22,7 @@ pub enum Allowed {
     Everyone,
     /// `usr_…`: a user.
     User(UserId),
-    /// `group:NAME`: the users whom the operator or the integrator put into a group.
+    /// `group:NAME`: the users in a group that the operator or the integrator manages.
     Group(String),
     /// The user with this key, in its canonical form.
     Key(String),
@@ -31,7 +32,7 @@ impl AllowList {
     /// Parses the entries of a request.
     ///
     /// # Errors
-    /// The rule that is broken, as a text such as "must have …".
+    /// Returns the violated rule, as a text such as "must have …".
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut entries = Vec::new();
         for text in texts {
@@ -47,7 +48,7 @@ impl AllowList {
         }
     }
 
-    /// Returns true if it admits a user with these credentials.
+    /// Returns true if the list admits a user with these credentials.
     #[must_use]
     pub fn admits(&self, user: &HostedUser, credentials: &[Credential]) -> bool {
         self.0.iter().any(|entry| match entry {
@@ -61,7 +62,7 @@ impl AllowList {
         })
     }
 
-    /// Returns true if it admits all users of the domain.
+    /// Returns true if the list admits all users of the domain.
     #[must_use]
     pub fn admits_everyone(&self) -> bool {
         self.0.contains(&Allowed::Everyone)
@@ -127,7 +128,7 @@ mod tests {
 
     const KEY: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
 
-    fn somebody() -> (HostedUser, Credential) {
+    fn user_with_credential() -> (HostedUser, Credential) {
         let (now, domain) = (Timestamp::UNIX_EPOCH, DomainId::new(Timestamp::UNIX_EPOCH, [1; 16]));
         let key =
             NewCredential { key: CredentialKey::parse(KEY).unwrap(), kind: CredentialKind::Wallet, passkey: None };
@@ -138,13 +139,13 @@ mod tests {
     }
 
     fn admits(entry: &str) -> bool {
-        let (user, credential) = somebody();
+        let (user, credential) = user_with_credential();
         AllowList::parse([entry]).unwrap().admits(&user, &[credential])
     }
 
     #[test]
     fn only_listed_users_are_admitted() {
-        let (user, _) = somebody();
+        let (user, _) = user_with_credential();
         let other = UserId::new(Timestamp::UNIX_EPOCH, [9; 16]);
         let other_key = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5";
         for entry in ["*", user.id.as_str(), "group:admins", "group: shop staff ", &KEY.to_uppercase()] {
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn key_admits_only_its_current_user() {
-        let (user, credential) = somebody();
+        let (user, credential) = user_with_credential();
         let list = AllowList::parse([KEY]).unwrap();
         assert!(!list.admits(&user, &[]));
         let somebody_elses = Credential { user_id: UserId::new(Timestamp::UNIX_EPOCH, [9; 16]), ..credential.clone() };
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn user_without_groups_matches_no_group() {
-        let (user, credential) = somebody();
+        let (user, credential) = user_with_credential();
         let user = HostedUser { groups: None, ..user };
         assert!(!AllowList::parse(["group:admins"]).unwrap().admits(&user, &[credential]));
     }

@@ -1,4 +1,4 @@
-//! How a confidential client authenticates at the token endpoint.
+//! Authentication methods of confidential clients at the token endpoint.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// may use either method, but not both in a request (RFC 6749, 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientAuthMethod {
-    /// Only the header `Authorization`.
+    /// The secret must be in the header `Authorization`.
     #[serde(rename = "client_secret_basic")]
     Basic,
-    /// Only the form.
+    /// The secret must be in the form.
     #[serde(rename = "client_secret_post")]
     Post,
-    /// Header, form or both, with equal secrets: for programs that send the secret twice.
+    /// The secret may be in the header, the form or both, for programs that send it twice.
     #[serde(rename = "any")]
     Any,
 }
@@ -20,16 +20,16 @@ pub enum ClientAuthMethod {
 /// The place of the client secret in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretLocation {
-    /// In the header `Authorization`.
+    /// The secret is in the header `Authorization`.
     Header,
-    /// In the form.
+    /// The secret is in the form.
     Form,
-    /// Header and form, with equal secrets.
+    /// The header and the form contain equal secrets.
     Both,
 }
 
 impl ClientAuthMethod {
-    /// All of them.
+    /// All authentication methods.
     pub const ALL: [Self; 3] = [Self::Basic, Self::Post, Self::Any];
 
     /// Returns the word in requests, replies, the database and on the command line.

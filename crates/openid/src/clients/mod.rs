@@ -1,4 +1,5 @@
-//! Clients: the applications that users log in to. Each client belongs to the domain of its issuer.
+//! OpenID Connect clients: the applications that users log in to. Each client belongs to the domain
+//! of its issuer.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 
@@ -30,7 +31,7 @@ pub const MAX_CLIENTS: u32 = 1000;
 pub const PREVIOUS_SECRET_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 rows! {
-    /// A client.
+    /// A registered client.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Client in "openid_clients" by [id] {
@@ -76,7 +77,7 @@ impl Client {
     /// Creates a client.
     ///
     /// # Errors
-    /// If the settings contradict each other.
+    /// Returns an error if the settings contradict each other.
     pub fn register(
         domain: &DomainId,
         settings: ClientSettings,
@@ -101,7 +102,7 @@ impl Client {
     /// constant time. Always false for a public client.
     #[must_use]
     pub fn accepts_secret(&self, presented: &str, now: Timestamp) -> bool {
-        let presented = OAuthSecretHash::of(presented);
+        let presented = OAuthSecretHash::new(presented);
         let is_current = self.secret_hash.as_ref().is_some_and(|hash| hash.matches(&presented));
         let is_previous = self.previous_secret_hash.as_ref().is_some_and(|hash| hash.matches(&presented));
         is_current | (is_previous & self.previous_until.is_some_and(|end| now < end))
@@ -129,7 +130,7 @@ impl Client {
     }
 }
 
-/// Checks that a row does not contradict itself.
+/// Checks that the columns of a client's row are consistent.
 fn check_row(client: &Client) -> Result<()> {
     client.settings.check().map_err(|invalid| anyhow::anyhow!("openid_clients.settings: {invalid}"))?;
     if client.settings.is_public == client.secret_hash.is_some() {

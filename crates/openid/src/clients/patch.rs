@@ -1,4 +1,4 @@
-//! A change of a client.
+//! The change of a client's settings.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub struct ClientPatch {
 }
 
 impl ClientPatch {
-    /// Returns true if it changes nothing.
+    /// Returns true if the change sets nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -31,7 +31,7 @@ impl ClientPatch {
     /// Returns the settings after the change.
     ///
     /// # Errors
-    /// If they contradict each other.
+    /// Returns an error if the resulting settings contradict each other.
     pub fn apply(&self, to: &ClientSettings) -> Result<ClientSettings, InvalidClient> {
         let Self {
             name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..

@@ -1,4 +1,4 @@
-//! Redirect URIs of authorization responses and logouts, compared exactly (RFC 9700, 2.1).
+//! Redirect URIs of authorization responses and logouts. They are compared exactly (RFC 9700, 2.1).
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ struct UriParts<'a> {
     scheme: &'a str,
     /// The text after `//`, up to the path. `None` without `//`.
     authority: Option<&'a str>,
-    /// Path and query.
+    /// The path and the query.
     rest: &'a str,
 }
 
@@ -35,7 +35,7 @@ impl RedirectUri {
     /// Parses a URI. It is stored as written, because clients present it like that.
     ///
     /// # Errors
-    /// The rule that is broken, as a text such as "must be …".
+    /// Returns the violated rule, as a text such as "must be …".
     pub fn parse(text: &str) -> Result<Self, String> {
         const NO_URL: &str = "must be a URL such as https://app.example.com/callback";
         if text.len() > MAX_URI_LEN {
@@ -48,7 +48,7 @@ impl RedirectUri {
         if text.contains('#') {
             return Err("must not have a fragment: leave out '#' and what follows".to_owned());
         }
-        let Some(parts) = UriParts::of(text) else { return Err(NO_URL.to_owned()) };
+        let Some(parts) = UriParts::parse(text) else { return Err(NO_URL.to_owned()) };
         if parts.authority.is_some_and(|authority| authority.contains('@')) {
             return Err("must not have a user name or a password before the host".to_owned());
         }
@@ -79,28 +79,29 @@ impl RedirectUri {
         if presented.len() > MAX_URI_LEN {
             return false;
         }
-        match UriParts::of(&self.0).and_then(|parts| parts.loopback()) {
-            Some(registered) => UriParts::of(presented).and_then(|parts| parts.loopback()) == Some(registered),
+        match UriParts::parse(&self.0).and_then(|parts| parts.loopback()) {
+            Some(registered) => UriParts::parse(presented).and_then(|parts| parts.loopback()) == Some(registered),
             None => false,
         }
     }
 
-    /// Returns true if it has a private-use scheme, which any application on a device can claim.
+    /// Returns true if the URI has a private-use scheme. Any application on a device can claim it.
     #[must_use]
     pub fn is_private_use(&self) -> bool {
-        UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme))
+        UriParts::parse(&self.0).is_some_and(|parts| is_private_use(parts.scheme))
     }
 
-    /// Returns true if it leads to a program on the user's device. Any program on the device may receive the response.
+    /// Returns true if the URI leads to a program on the user's device. Any program on the device
+    /// may receive the response.
     #[must_use]
     pub fn is_on_device(&self) -> bool {
-        UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme) || parts.loopback().is_some())
+        UriParts::parse(&self.0).is_some_and(|parts| is_private_use(parts.scheme) || parts.loopback().is_some())
     }
 
     /// Returns the host with its port for display, or a private-use scheme.
     #[must_use]
     pub fn display_host(&self) -> &str {
-        match UriParts::of(&self.0) {
+        match UriParts::parse(&self.0) {
             Some(UriParts { scheme, authority: Some(authority), .. }) if !is_private_use(scheme) => authority,
             Some(parts) => parts.scheme,
             None => &self.0,
@@ -115,10 +116,10 @@ impl RedirectUri {
 }
 
 impl RedirectUris {
-    /// Parses a list.
+    /// Parses a list of redirect URIs.
     ///
     /// # Errors
-    /// If a URI is invalid or repeated, or there are too many.
+    /// Returns an error if a URI is invalid or repeated, or there are too many.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut uris = Vec::new();
         for text in texts {
@@ -177,7 +178,7 @@ impl TryFrom<Vec<String>> for RedirectUris {
 
 impl<'a> UriParts<'a> {
     /// Splits a URI. `None` without a scheme in lower case.
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once(':')?;
         if !scheme.starts_with(|c: char| c.is_ascii_lowercase()) || !scheme.bytes().all(is_scheme_byte) {
             return None;

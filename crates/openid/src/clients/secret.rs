@@ -1,4 +1,4 @@
-//! The secret of a confidential client.
+//! Secrets of confidential clients, and their hashes.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 /// Prefix of secrets, so that scanners can recognize leaks.
 const CLIENT_SECRET_PREFIX: &str = "sgp_cs_";
 
-/// The secret of a client: 256 random bits, shown once.
+/// The secret of a confidential client: 256 random bits, shown once.
 #[derive(Debug)]
 pub struct OAuthSecret(SecretString);
 
@@ -35,14 +35,14 @@ impl OAuthSecret {
     /// Returns the hash that is stored.
     #[must_use]
     pub fn hash(&self) -> OAuthSecretHash {
-        OAuthSecretHash::of(self.reveal())
+        OAuthSecretHash::new(self.reveal())
     }
 }
 
 impl OAuthSecretHash {
     /// Returns the hash of a presented text.
     #[must_use]
-    pub fn of(presented: &str) -> Self {
+    pub fn new(presented: &str) -> Self {
         Self(HEXLOWER.encode(&Sha256::digest(presented)))
     }
 
@@ -78,8 +78,8 @@ mod tests {
         let secret = OAuthSecret::from_bytes(&[255; 32]);
         assert_eq!(secret.reveal(), format!("sgp_cs_{}8", "_".repeat(42)));
         assert!(!format!("{secret:?} {:?}", secret.hash()).contains("__"));
-        assert!(secret.hash().matches(&OAuthSecretHash::of(secret.reveal())));
-        assert!(!secret.hash().matches(&OAuthSecretHash::of("")));
+        assert!(secret.hash().matches(&OAuthSecretHash::new(secret.reveal())));
+        assert!(!secret.hash().matches(&OAuthSecretHash::new("")));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The settings of a client.
+//! The settings of a client, and the rules that they obey.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,8 @@ const MAX_NAME_LEN: usize = 60;
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ClientSettings {
     pub name: Option<ClientName>,
-    /// True for public clients, which cannot store a secret: programs on users' devices.
+    /// Whether the client is public. A public client is a program on users' devices, and cannot
+    /// store a secret.
     pub is_public: bool,
     pub redirect_uris: RedirectUris,
     pub post_logout_uris: RedirectUris,
@@ -30,7 +31,7 @@ pub struct ClientSettings {
     pub auth_method: Option<ClientAuthMethod>,
 }
 
-/// The name of a client: a line without invisible characters.
+/// The name of a client: a single line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClientName(String);
@@ -87,7 +88,7 @@ impl ClientSettings {
     /// Checks that the settings do not contradict each other.
     ///
     /// # Errors
-    /// The first setting that contradicts others.
+    /// Returns the first setting that contradicts others.
     pub fn check(&self) -> Result<(), InvalidClient> {
         if self.redirect_uris.as_slice().is_empty() {
             return invalid("redirect_uris", "must name at least one URI");
@@ -119,9 +120,9 @@ impl ClientName {
     /// Parses a name, and removes invisible characters.
     ///
     /// # Errors
-    /// If nothing is left of it, or it is too long.
+    /// Returns an error if no visible character is left, or the name is too long.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let name = signpost_text::line(text).trim().to_owned();
+        let name = signpost_text::clean_line(text).trim().to_owned();
         match name.chars().count() {
             1..=MAX_NAME_LEN => Ok(Self(name)),
             _ => Err(format!("must have 1 to {MAX_NAME_LEN} visible characters")),

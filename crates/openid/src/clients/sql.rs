@@ -1,4 +1,5 @@
-//! Clients in the database. Callers must have found the domain before: a client is deleted some time after its domain.
+//! Queries and statements for clients. Callers must check that the domain exists, because a client
+//! is deleted some time after its domain.
 
 use anyhow::{Result, anyhow};
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +22,8 @@ const MAX_TRIES: usize = 32;
 const LOCK_DOMAIN: &str = "
     UPDATE domains SET handler = handler WHERE account = $1 AND environment = $2 AND id = $3 AND handler = 'hosted'";
 
-/// `$2` is the domain ID, the second column of the row.
+/// Inserts a client unless the domain has the maximum number. `$2` is the domain ID, the second
+/// column of the row.
 const INSERT: &str = sql!(Client::INSERT_IF, " WHERE (SELECT COUNT(*) FROM openid_clients WHERE domain_id = $2) < $6");
 
 const FIND_BY_ID: &str = sql!(Client::SELECT, " WHERE id = $1 AND domain_id = $2");
@@ -30,7 +32,7 @@ const FIND_IN_ANY_DOMAIN: &str = sql!(Client::SELECT, " WHERE id = $1");
 
 const LIST: &str = sql!(Client::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
-/// The clients of all existing domains.
+/// Lists the clients of all existing domains.
 const LIST_ALL: &str = sql!(
     Client::SELECT,
     " WHERE id > $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = openid_clients.domain_id) ORDER BY id LIMIT $2"
@@ -48,7 +50,7 @@ const ROTATE: &str = "
 
 const DELETE: &str = "DELETE FROM openid_clients WHERE id = $1 AND domain_id = $2";
 
-/// The clients of deleted domains.
+/// Deletes clients of deleted domains.
 const SWEEP: &str = "
     DELETE FROM openid_clients WHERE id IN (
         SELECT openid_clients.id FROM openid_clients
@@ -56,7 +58,7 @@ const SWEEP: &str = "
         LIMIT 1000
     ) RETURNING id";
 
-/// An error of [`insert`].
+/// The reason why [`insert`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateClientError {
     /// The domain was deleted, or its handler is no longer hosted.
@@ -70,7 +72,7 @@ pub enum CreateClientError {
     Internal(#[from] anyhow::Error),
 }
 
-/// An error of [`patch`].
+/// The reason why [`patch`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeClientError {
     /// There is no such client.
@@ -87,7 +89,7 @@ pub enum ChangeClientError {
 /// Inserts a client.
 ///
 /// # Errors
-/// [`CreateClientError`].
+/// Returns [`CreateClientError`].
 pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor) -> Result<(), CreateClientError> {
     let settings = &client.settings;
     let details = json!({
@@ -126,9 +128,9 @@ pub async fn find_in_any_domain(store: &Store, id: &ClientId) -> Result<Option<C
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.
-pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
+pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, max: u32) -> Result<Vec<Client>> {
     let after = after.map_or("", ClientId::as_str);
-    let rows = store.read(LIST, params![domain, after, most]).await?;
+    let rows = store.read(LIST, params![domain, after, max]).await?;
     rows.into_iter().map(Client::from_row).collect()
 }
 
@@ -136,15 +138,15 @@ pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, mo
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.
-pub async fn list_all(store: &Store, after: Option<&ClientId>, most: u32) -> Result<Vec<Client>> {
+pub async fn list_all(store: &Store, after: Option<&ClientId>, max: u32) -> Result<Vec<Client>> {
     let after = after.map_or("", ClientId::as_str);
-    store.read(LIST_ALL, params![after, most]).await?.into_iter().map(Client::from_row).collect()
+    store.read(LIST_ALL, params![after, max]).await?.into_iter().map(Client::from_row).collect()
 }
 
 /// Changes a client. A concurrent change is not lost: this change is applied to its result.
 ///
 /// # Errors
-/// [`ChangeClientError`]; `Internal` also after too many concurrent changes.
+/// Returns [`ChangeClientError`]; `Internal` also after too many concurrent changes.
 pub async fn patch(
     store: &Store,
     account: &Account,
@@ -176,7 +178,7 @@ pub async fn patch(
 /// Replaces the secret of a client. The previous secret expires after `overlap`, or at once.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if there is no such client, or it has no secret.
+/// Returns [`WriteError::Conflict`] if there is no such client, or it has no secret.
 pub async fn rotate_secret(
     store: &Store,
     account: &Account,
@@ -193,7 +195,8 @@ pub async fn rotate_secret(
     store.commit([rotate, entry]).await
 }
 
-/// Returns the statement that deletes up to a thousand clients of deleted domains. Its outcome has a row for each.
+/// Returns the statement that deletes up to a thousand clients of deleted domains. Its outcome has
+/// a row for each deleted client.
 pub(crate) fn sweep_statement() -> Statement {
     Statement::new(SWEEP, params![])
 }
@@ -201,7 +204,7 @@ pub(crate) fn sweep_statement() -> Statement {
 /// Deletes a client together with its grants.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if there is no such client.
+/// Returns [`WriteError::Conflict`] if there is no such client.
 pub async fn delete(
     store: &Store,
     account: &Account,

@@ -1,4 +1,4 @@
-//! The discovery document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
+//! Builds the discovery document of an issuer (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(super) fn describe(issuer: &str) -> Value {
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "subject_types_supported": ["public"],
-        // The order matters: some relying parties use the first.
+        // The order matters, because some relying parties use the first algorithm.
         "id_token_signing_alg_values_supported": SigningAlgorithm::ALL,
         "token_endpoint_auth_methods_supported": [basic, post, none],
         "revocation_endpoint_auth_methods_supported": [basic, post, none],
@@ -42,7 +42,7 @@ pub(super) fn describe(issuer: &str) -> Value {
         "authorization_response_iss_parameter_supported": true,
         "claims_parameter_supported": false,
         "request_parameter_supported": false,
-        // Its default is true.
+        // Declared explicitly, because the default is true.
         "request_uri_parameter_supported": false,
     })
 }

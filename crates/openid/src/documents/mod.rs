@@ -1,4 +1,4 @@
-//! The public documents of an issuer: the discovery document and the JWK Set.
+//! Serves the public documents of an issuer: the discovery document and the JWK Set.
 
 mod discovery;
 
@@ -22,7 +22,7 @@ use signpost_platform::web::{ANY_ORIGIN, PathParams, PublicDocument};
 use crate::flows::{find_published_domain, issuer};
 use crate::service::{IssuerState, OpenidService};
 
-/// The two names of the discovery document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3).
+/// The two file names of the discovery document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3).
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 /// Returns the routes of the documents of an environment's issuers.
@@ -49,7 +49,7 @@ fn refuse(problem: impl Into<Problem>) -> DocumentRefusal {
 
 async fn show_discovery(request: DocumentRequest, headers: HeaderMap) -> Result<Response, DocumentRefusal> {
     let DocumentRequest { service, domain } = request;
-    let document = service.discoveries.parse(&domain.id, issuer(&service, &domain), |issuer| {
+    let document = service.discovery_documents.parse(&domain.id, issuer(&service, &domain), |issuer| {
         Ok(PublicDocument::new("application/json", &discovery::describe(&issuer)))
     });
     Ok(document.map_err(refuse)?.reply(&headers))

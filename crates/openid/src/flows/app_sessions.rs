@@ -1,4 +1,4 @@
-//! Sessions of applications behind a proxy.
+//! Finds, opens, extends and ends sessions of applications behind a proxy.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::clients::Client;
 use crate::grants::{AppSession, TokenHash, app_session_sql, sql};
 use crate::service::OpenidService;
 
-/// Returns the session of the browser with this cookie, valid or not; from memory if nothing that it depends on has
-/// changed.
+/// Returns the session of the browser with this cookie, valid or not. Uses the cache if nothing
+/// that the session depends on has changed.
 ///
 /// # Errors
 /// Returns the errors of [`app_session_sql::read_rows`].
@@ -26,7 +26,7 @@ pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) ->
         if rows.is_empty() {
             return Ok(None);
         }
-        service.read_app_sessions.parse(&cookie, rows, app_session_sql::from_rows).map(Some)
+        service.parsed_app_sessions.parse(&cookie, rows, app_session_sql::from_rows).map(Some)
     };
     let session = service.app_sessions.find_if_unchanged(&cookie, state, read).await?;
     // A new credential may admit the user, and servers are not notified of it: rejected users are not cached.
@@ -39,8 +39,8 @@ pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) ->
 /// Exchanges an authorization code of this client for a session of the browser that gets this cookie.
 ///
 /// # Errors
-/// [`TokenRefusal`] if the code is not valid; if it was used before, its tokens and sessions end. Otherwise a failure
-/// of the database.
+/// Returns [`TokenRefusal`] if the code is not valid; if it was used before, its tokens and
+/// sessions end. Otherwise a failure of the database.
 pub async fn open_app_session(
     service: &OpenidService,
     (client, domain): (&Client, &Domain),
@@ -60,7 +60,8 @@ pub async fn open_app_session(
     }
 }
 
-/// Extends a session that is used, if its end moves by enough. A failure is logged and the request continues.
+/// Extends a session that is in use, if its end moves far enough to be worth a write. A failure is
+/// logged, and the request continues.
 pub async fn extend_app_session(service: &OpenidService, cookie: &CookieSecret, session: &AppSession) {
     let Some(end) = session.extension(service.clock.now()) else { return };
     if let Err(error) = app_session_sql::extend(&service.store, session.token.hash.clone(), end).await {
@@ -75,7 +76,7 @@ pub async fn extend_app_session(service: &OpenidService, cookie: &CookieSecret, 
 /// Returns the errors of [`Store::write`](signpost_store::Store::write).
 pub async fn end_app_session(service: &OpenidService, cookie: &CookieSecret) -> Result<()> {
     let hash = cookie.hash();
-    if let Some(token) = sql::find_token(&service.store, TokenHash::of_cookie(&hash)).await? {
+    if let Some(token) = sql::find_token(&service.store, TokenHash::from_cookie(&hash)).await? {
         sql::revoke(&service.store, &token.grant_id, service.clock.now()).await?;
         sql::end_token(&service.store, token.hash).await?;
     }

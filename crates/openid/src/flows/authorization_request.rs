@@ -1,4 +1,5 @@
-//! Authorization requests: the client, the redirect URI, and the parameters.
+//! Reads authorization requests: finds the client, checks the redirect URI, and validates the
+//! parameters.
 
 use std::sync::Arc;
 
@@ -46,26 +47,27 @@ pub enum ClientFault {
 /// Reads an authorization request to the issuer of a domain.
 ///
 /// # Errors
-/// [`ClientFault`], or a failure of the database.
+/// Returns [`ClientFault`], or a failure of the database.
 pub async fn read_authorization_request(
     service: &OpenidService,
     domain: &Arc<Domain>,
     query: &str,
 ) -> Result<AuthorizationRequest, FlowError<ClientFault>> {
-    let given = Parameters::read(query);
-    let Some(id) = given.text("client_id").and_then(ClientId::parse) else {
+    let query_parameters = Parameters::read(query);
+    let Some(id) = query_parameters.text("client_id").and_then(ClientId::parse) else {
         return Err(FlowError::Refused(ClientFault::UnknownClient));
     };
     let Some(client) = clients::sql::find(&service.store, &domain.id, &id).await? else {
         return Err(FlowError::Refused(ClientFault::UnknownClient));
     };
-    let Some(redirect_uri) = given.owned_text("redirect_uri") else {
+    let Some(redirect_uri) = query_parameters.owned_text("redirect_uri") else {
         return Err(FlowError::Refused(ClientFault::NoRedirectUri));
     };
     if !client.has_redirect_uri(&redirect_uri) {
         return Err(FlowError::Refused(ClientFault::UnknownRedirectUri(redirect_uri)));
     }
-    let target = RedirectTarget { redirect_uri, state: given.owned_text("state"), issuer: issuer(service, domain) };
-    let parameters = ValidatedAuthorizationRequest::read(&given, &client.settings);
+    let target =
+        RedirectTarget { redirect_uri, state: query_parameters.owned_text("state"), issuer: issuer(service, domain) };
+    let parameters = ValidatedAuthorizationRequest::read(&query_parameters, &client.settings);
     Ok(AuthorizationRequest { domain: Arc::clone(domain), client, target, parameters, query: query.to_owned() })
 }

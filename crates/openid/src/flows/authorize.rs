@@ -1,4 +1,5 @@
-//! Answers an authorization request: with a redirect to the client, the login page or the consent page.
+//! Answers authorization requests with a redirect to the client or the login page, or with the
+//! consent page.
 
 use anyhow::Result;
 use signpost_auth::Mode;
@@ -77,7 +78,7 @@ pub struct UnavailableIssuer {
     pub error_redirect: String,
 }
 
-/// A question for consent.
+/// The data of a consent page: the question whether the user consents to the scopes.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ConsentQuestion {
@@ -90,7 +91,8 @@ pub struct ConsentQuestion {
 /// Answers an authorization request.
 ///
 /// # Errors
-/// If too many authorizations are pending for the client IP, or the database cannot be read or written.
+/// Returns an error if too many authorizations are pending for the client IP, or the database
+/// cannot be read or written.
 pub async fn answer_request(
     service: &OpenidService,
     request: AuthorizationRequest,
@@ -153,7 +155,7 @@ pub async fn answer_request(
 /// Redirects to the client with an error, and ends the pending authorization.
 ///
 /// # Errors
-/// If the database cannot be written.
+/// Returns an error if the database cannot be written.
 pub(super) async fn refuse(
     service: &OpenidService,
     request: &AuthorizationRequest,

@@ -1,4 +1,4 @@
-//! Client authentication (RFC 6749, 2.3).
+//! Authenticates clients (RFC 6749, 2.3).
 
 use data_encoding::BASE64;
 use secrecy::{ExposeSecret, SecretString};
@@ -14,16 +14,17 @@ use crate::service::OpenidService;
 #[derive(Clone, Debug)]
 pub struct ClientCredentials {
     id: String,
-    /// The secret as sent; of the header also in decoded form, because not all clients encode it.
+    /// The secret as received. A secret from the header is also kept in decoded form, because not
+    /// all clients encode it.
     secrets: Vec<SecretString>,
     place: SecretLocation,
 }
 
-/// Why client authentication failed.
+/// The reason why client authentication failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientRefusal {
     /// `invalid_request`: the request has more than one kind of credentials.
-    Several,
+    MultipleMethods,
     /// `invalid_client`: the client is unknown, or its secret is missing or wrong.
     Invalid,
     /// `invalid_client`: the secret is correct, but not sent by the client's method.
@@ -34,7 +35,7 @@ impl ClientCredentials {
     /// Reads the header `Authorization` and the fields of the form. Both may have the credentials, if they are equal.
     ///
     /// # Errors
-    /// If the credentials are missing, different or malformed.
+    /// Returns an error if the credentials are missing, different or malformed.
     pub fn read(
         authorization: Option<&str>,
         client_id: Option<&str>,
@@ -47,12 +48,12 @@ impl ClientCredentials {
         };
         let mut credentials = Self::read_basic(authorization).ok_or(ClientRefusal::Invalid)?;
         if client_id.is_some_and(|id| id != credentials.id) {
-            return Err(ClientRefusal::Several);
+            return Err(ClientRefusal::MultipleMethods);
         }
         if let Some(in_form) = client_secret {
             credentials.secrets.retain(|secret| secret.expose_secret() == in_form);
             if credentials.secrets.is_empty() {
-                return Err(ClientRefusal::Several);
+                return Err(ClientRefusal::MultipleMethods);
             }
             credentials.place = SecretLocation::Both;
         }
@@ -86,7 +87,7 @@ fn decode(text: &str) -> String {
 /// Returns the client of this domain that these credentials authenticate.
 ///
 /// # Errors
-/// [`ClientRefusal`], or a failure of the database.
+/// Returns [`ClientRefusal`], or a failure of the database.
 pub async fn find_client(
     service: &OpenidService,
     domain: &Domain,
@@ -98,7 +99,7 @@ pub async fn find_client(
     };
     let method = client.as_ref().and_then(|client| client.settings.auth_method);
     if credentials.place == SecretLocation::Both && method != Some(ClientAuthMethod::Any) {
-        return Err(FlowError::Refused(ClientRefusal::Several));
+        return Err(FlowError::Refused(ClientRefusal::MultipleMethods));
     }
     let Some(client) = client else { return Err(FlowError::Refused(ClientRefusal::Invalid)) };
     if client.settings.is_public {
@@ -138,10 +139,10 @@ mod tests {
         for (authorization, id, secret, expected) in [
             (Some(header.as_str()), None, None, Ok(vec!["cli_1", "s", "s"])),
             (Some(&lower), Some("cli_1"), None, Ok(vec!["cli_1", "s", "s"])),
-            (Some(&header), Some("cli_2"), None, Err(ClientRefusal::Several)),
+            (Some(&header), Some("cli_2"), None, Err(ClientRefusal::MultipleMethods)),
             (Some(&header), Some("cli_1"), Some("s"), Ok(vec!["cli_1", "s", "s"])),
-            (Some(&header), Some("cli_2"), Some("s"), Err(ClientRefusal::Several)),
-            (Some(&header), None, Some("t"), Err(ClientRefusal::Several)),
+            (Some(&header), Some("cli_2"), Some("s"), Err(ClientRefusal::MultipleMethods)),
+            (Some(&header), None, Some("t"), Err(ClientRefusal::MultipleMethods)),
             (None, Some("cli_1"), Some("s"), Ok(vec!["cli_1", "s"])),
             (None, Some("cli_1"), None, Ok(vec!["cli_1"])),
             (None, None, Some("s"), Err(ClientRefusal::Invalid)),

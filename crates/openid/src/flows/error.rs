@@ -1,4 +1,4 @@
-//! The error of a flow.
+//! The error type of the flows.
 
 /// An error of a flow: a refusal with a reason for the client or the user, or a failure of the server.
 #[derive(Debug)]

@@ -24,8 +24,9 @@ pub fn issuer_at(public_address: &str, domain: &Domain) -> String {
     format!("{public_address}{}/{}", domain.account.environment.page_path(), domain.id)
 }
 
-/// Returns the hosted domain with this ID if it belongs to the environment; from memory if the database file is still
-/// in this `state`. A live domain is not an issuer over http, unless the server accepts only local connections.
+/// Returns the hosted domain with this ID if it belongs to the environment. Uses the cache if the
+/// database file is still in this `state`. A live domain is not an issuer over http, unless the
+/// server accepts only local connections.
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.
@@ -43,8 +44,8 @@ pub async fn find_issuer_domain(
     Ok(domain.map(Arc::new))
 }
 
-/// Returns the domain of [`find_issuer_domain`] for public documents: from memory also if changes arrive a moment
-/// later.
+/// Returns the domain of an issuer, like [`find_issuer_domain`], for public documents. Uses the
+/// cache even if changes by other servers may arrive a moment later.
 ///
 /// # Errors
 /// Returns the errors of [`find_issuer_domain`].
@@ -70,7 +71,7 @@ pub async fn find_client_and_domain(service: &OpenidService, id: &ClientId) -> R
 
 async fn read_issuer_domain(service: &OpenidService, id: &DomainId) -> Result<Option<Domain>> {
     let Some(domain) = domains::sql::find_in_any_account(&service.store, id).await? else { return Ok(None) };
-    let is_safe = service.is_https || service.serves_only_its_machine;
+    let is_safe = service.is_https || service.is_loopback_only;
     let is_issuer =
         domain.handler == HandlerKind::Hosted && (is_safe || domain.account.environment != Environment::Live);
     Ok(is_issuer.then_some(domain))

@@ -77,7 +77,7 @@ pub(super) async fn issue_code(
     }
 }
 
-/// Tokens that are not valid before their rows are written.
+/// New tokens with their rows. They become valid when the rows are written.
 #[derive(Debug)]
 pub(super) struct NewTokens {
     pub(super) issued: IssuedTokens,
@@ -116,8 +116,8 @@ pub(super) async fn create_tokens(
         // Only the first ID token answers the authorization request (OpenID Connect Core, 12.2).
         nonce: grant.nonce.clone().filter(|_| grant.redeemed_at.is_none()),
     };
-    let user = UserClaims::of(user, domain, scopes, client.settings.email);
-    let claims = IdToken::of(login, issuer(service, domain), user, access.reveal(), now);
+    let user = UserClaims::new(user, domain, scopes, client.settings.email);
+    let claims = IdToken::new(login, issuer(service, domain), user, access.reveal(), now);
     let environment = domain.account.environment;
     let id_token = service.sign_token(environment, client.settings.algorithm, &claims, "JWT").await?;
     Ok(NewTokens { issued: IssuedTokens { access, refresh, id_token: Some(id_token), scopes }, rows })

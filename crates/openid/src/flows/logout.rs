@@ -1,5 +1,5 @@
-//! RP-initiated logout (OpenID Connect RP-Initiated Logout): ends the browser session at an issuer, with all grants of
-//! it.
+//! RP-initiated logout (OpenID Connect RP-Initiated Logout): ends a browser session at an issuer,
+//! together with its grants.
 
 use anyhow::Result;
 use signpost_login::browser_sessions;
@@ -53,13 +53,13 @@ impl LogoutParameters {
     /// Reads a query. Repeated parameters are ignored.
     #[must_use]
     pub fn read(query: &str) -> Self {
-        let given = Parameters::read(query);
+        let parameters = Parameters::read(query);
         Self {
-            id_token_hint: given.owned_text("id_token_hint"),
-            posted_hint: given.owned_text("posted_hint"),
-            client_id: given.owned_text("client_id"),
-            post_logout_redirect_uri: given.owned_text("post_logout_redirect_uri"),
-            state: given.owned_text("state"),
+            id_token_hint: parameters.owned_text("id_token_hint"),
+            posted_hint: parameters.owned_text("posted_hint"),
+            client_id: parameters.owned_text("client_id"),
+            post_logout_redirect_uri: parameters.owned_text("post_logout_redirect_uri"),
+            state: parameters.owned_text("state"),
         }
     }
 }
@@ -78,7 +78,7 @@ pub async fn read_hint(service: &OpenidService, domain: &Domain, token: &str) ->
 /// decrypt is ignored, so that the user is asked for confirmation.
 ///
 /// # Errors
-/// [`LogoutFault`], or a failure of the database.
+/// Returns [`LogoutFault`], or a failure of the database.
 pub async fn read_logout(
     service: &OpenidService,
     domain: &Domain,
@@ -143,12 +143,12 @@ pub async fn end_session(
         && let Some(hint) = &request.hint
         && let Some(session) = &hint.session_id
     {
-        grants::sql::revoke_of_browser_at(&service.store, session, &client.id, service.clock.now()).await?;
+        grants::sql::revoke_by_browser_and_client(&service.store, session, &client.id, service.clock.now()).await?;
     }
     Ok(())
 }
 
-/// Ends the browser session of this cookie at the issuer of the domain, with all grants of it.
+/// Ends the browser session of this cookie at the issuer of the domain, together with its grants.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`](signpost_store::Store::write).
@@ -165,7 +165,7 @@ pub(super) async fn sign_out(
     match (signed_in, cookie) {
         (Some(signed_in), _) => {
             statements.extend(sign_out_statements(signed_in, now));
-            statements.push(grants::sql::revoke_of_browser_statement(&signed_in.session.id, &domain.id, now));
+            statements.push(grants::sql::revoke_by_browser_statement(&signed_in.session.id, &domain.id, now));
         }
         (None, Some(cookie)) => {
             let environment = domain.account.environment;

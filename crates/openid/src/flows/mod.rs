@@ -1,5 +1,5 @@
-//! Operations across modules: finds the issuer of a path, answers authorization requests, exchanges codes for tokens,
-//! and checks the validity of grants.
+//! Operations across several modules: finding the issuer of a path, answering authorization
+//! requests, exchanging codes for tokens, and checking the validity of grants.
 
 pub mod app_sessions;
 mod authorization_request;

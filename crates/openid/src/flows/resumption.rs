@@ -1,4 +1,5 @@
-//! Continues a pending authorization: the browser is back from the login page, or the user answered the consent page.
+//! Continues a pending authorization after the browser has returned from the login page, or the
+//! user has answered the consent page.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::authorizations::{AuthorizationErrorCode, PendingAuthorization, sql};
 use crate::ids::AuthorizationId;
 use crate::service::OpenidService;
 
-/// The result of the login page, as the browser returns it.
+/// The result of the login page, from the query of the browser's return.
 #[derive(Clone, Copy, Debug)]
 pub enum LoginPageResult<'a> {
     /// A completion code.
@@ -99,7 +100,8 @@ pub async fn deny(
     refuse(service, &request, Some(&pending), error).await
 }
 
-/// Signs the user out, with all grants of the browser session, and starts the authorization again for another user.
+/// Signs the user out, revokes the grants of the browser session, and starts the authorization
+/// again for another user.
 ///
 /// # Errors
 /// Returns the errors of [`answer_request`].

@@ -27,7 +27,7 @@ pub struct CodeExchange<'a> {
     pub code_verifier: Option<&'a str>,
 }
 
-/// Why a client gets no tokens.
+/// The reason why a client gets no tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenRefusal {
     /// `invalid_grant`, with a description of the error in the code or the refresh token.
@@ -36,7 +36,7 @@ pub enum TokenRefusal {
     InvalidScope(&'static str),
 }
 
-const GONE: TokenRefusal = TokenRefusal::InvalidGrant(
+const LOGIN_NO_LONGER_VALID: TokenRefusal = TokenRefusal::InvalidGrant(
     "the login behind it no longer counts: the user, the key or the permission is gone, or the user signed out",
 );
 
@@ -48,7 +48,7 @@ fn invalid_grant(description: &'static str) -> FlowError<TokenRefusal> {
 /// Exchanges an authorization code of this client for tokens.
 ///
 /// # Errors
-/// [`TokenRefusal`], or a failure of the database or of signing.
+/// Returns [`TokenRefusal`], or a failure of the database or of signing.
 pub async fn exchange_code(
     service: &OpenidService,
     domain: &Domain,
@@ -96,7 +96,7 @@ pub(super) async fn check_code_exchange(
         (None, None) => {}
     }
     let facts = find_grant_facts(service, domain, client.clone(), &grant).await?;
-    Ok((grant, facts.ok_or(FlowError::Refused(GONE))?))
+    Ok((grant, facts.ok_or(FlowError::Refused(LOGIN_NO_LONGER_VALID))?))
 }
 
 /// Revokes the grant of a code that was presented again: another party has the code too (RFC 6749, 4.1.2).
@@ -109,7 +109,7 @@ pub(super) async fn revoke_reused_code(service: &OpenidService, grant: &Grant) -
 /// Replaces a refresh token of this client.
 ///
 /// # Errors
-/// [`TokenRefusal`], or a failure of the database or of signing.
+/// Returns [`TokenRefusal`], or a failure of the database or of signing.
 pub async fn refresh(
     service: &OpenidService,
     domain: &Domain,
@@ -127,7 +127,7 @@ pub async fn refresh(
         }
         let scopes = narrow(grant.scopes, scope).map_err(FlowError::Refused)?;
         let facts = find_grant_facts(service, domain, client.clone(), &grant).await?;
-        let facts = facts.ok_or(FlowError::Refused(GONE))?;
+        let facts = facts.ok_or(FlowError::Refused(LOGIN_NO_LONGER_VALID))?;
         let now = service.clock.now();
         let successor = find_successor(service, &token, &stored).await?;
         match decide_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
@@ -178,7 +178,7 @@ fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, To
     Ok(scopes)
 }
 
-/// Returns the successor of this refresh token, if it was replaced.
+/// Returns the token that replaced this refresh token, if any.
 async fn find_successor(
     service: &OpenidService,
     token: &OpaqueToken,
@@ -189,8 +189,8 @@ async fn find_successor(
     Ok(sql::find_token(&service.store, next.hash()).await?.map(|row| (next, row)))
 }
 
-/// Revokes a token of this client, with a refresh token its whole grant (RFC 7009, 2.1). Does nothing, without an
-/// error, for a token that does not belong to the client.
+/// Revokes a token of this client. Revoking a refresh token revokes its whole grant (RFC 7009,
+/// 2.1). A token that does not belong to the client is ignored without an error.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`](signpost_store::Store::write).

@@ -1,4 +1,4 @@
-//! The current validity of grants and tokens, by the database.
+//! Checks the current validity of grants and tokens against the database.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ pub async fn find_grant_facts(
     Ok(is_valid_and_admitted(grant, &facts).then_some(facts))
 }
 
-/// Returns the user of a grant with the credential that proved the login; with all credentials if the client may admit
-/// users by any credential.
+/// Returns the user of a grant with the credential that proved the login, or with all credentials
+/// if the client may admit users by any of them.
 async fn find_user(
     service: &OpenidService,
     client: &Client,
@@ -62,7 +62,8 @@ pub async fn find_token(
     Ok(found.is_alive(service.clock.now()).then_some(found))
 }
 
-/// Returns a valid access token of any client of the domain; from memory if the database file is still in this `state`.
+/// Returns a valid access token of any client of the domain. Uses the cache if the database file is
+/// still in this `state`.
 ///
 /// # Errors
 /// Returns the errors of [`find_token`].

@@ -1,4 +1,5 @@
-//! Requests for the server's pages on an application's host, forwarded by its proxy.
+//! Extracts the context of requests for this server's pages on an application's host, forwarded by
+//! the application's proxy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,8 +37,8 @@ pub(super) const STATE_COOKIE: CookieName = CookieName::new("signpost_state");
 /// Lifetime of [`STATE_COOKIE`], equal to the lifetime of a pending authorization.
 pub(super) const STATE_COOKIE_MAX_AGE: Duration = Duration::from_hours(1);
 
-/// The name of these pages in the log, instead of the kind of a proxy.
-const PAGES: &str = "pages";
+/// Name in the log for requests to these pages, in place of the kind of a proxy.
+const PAGES_LOG_NAME: &str = "pages";
 
 /// A request for a page of this server on an application's host.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl FromRequestParts<OpenidService> for AppContext {
     /// Reads the application that a trusted proxy reports, and counts the request for its client IP.
     async fn from_request_parts(parts: &mut Parts, service: &OpenidService) -> Result<Self, Response> {
         let headers = &parts.headers;
-        let app = read_proxied(service, parts).map_err(|fault| fault.reply(service, PAGES))?;
+        let app = read_proxied(service, parts).map_err(|fault| fault.reply(service, PAGES_LOG_NAME))?;
         let caller = peer(service, &parts.extensions, headers);
         let counted = service.limits.check(Limit::GetSession, &caller, service.clock.elapsed()).await;
         counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())?;
@@ -76,10 +77,10 @@ impl AppContext {
     /// Returns the client with this ID, if it belongs to this application, with its domain.
     ///
     /// # Errors
-    /// The error response.
+    /// Returns the error response.
     pub(super) async fn find_client(&self, id: Option<&ClientId>) -> Result<(Client, Domain), Response> {
         find_app_client(&self.service, id, &self.app).await.map_err(|error| match error {
-            FlowError::Refused(fault) => fault.reply(&self.service, PAGES),
+            FlowError::Refused(fault) => fault.reply(&self.service, PAGES_LOG_NAME),
             FlowError::Internal(error) => internal(error),
         })
     }
@@ -88,14 +89,15 @@ impl AppContext {
     pub(super) async fn find_session(&self) -> Result<Option<Arc<AppSession>>, Response> {
         let Some(cookie) = &self.session_cookie else { return Ok(None) };
         let session = find_app_session(&self.service, cookie).await.map_err(internal)?;
-        Ok(session.filter(|session| session.is_alive(self.now) && session.is_at(&self.app.callback())))
+        Ok(session.filter(|session| session.is_alive(self.now) && session.is_for_callback(&self.app.callback())))
     }
 }
 
 /// Returns the application that a request is for, as its proxy reports it.
 ///
 /// # Errors
-/// If the request does not come from a trusted proxy, or the proxy sets the headers incorrectly.
+/// Returns an error if the request does not come from a trusted proxy, or the proxy sets the
+/// headers incorrectly.
 fn read_proxied(service: &OpenidService, parts: &Parts) -> Result<AppOrigin, ForwardFault> {
     if !is_from_proxy(service, &parts.extensions) {
         return Err(ForwardFault::Untrusted);
@@ -107,7 +109,7 @@ fn read_proxied(service: &OpenidService, parts: &Parts) -> Result<AppOrigin, For
 /// host does not identify a client.
 ///
 /// # Errors
-/// [`ForwardFault`], or a failure of the database.
+/// Returns [`ForwardFault`], or a failure of the database.
 pub(super) async fn find_app_client(
     service: &OpenidService,
     id: Option<&ClientId>,

@@ -1,11 +1,13 @@
-//! The origin of an application: scheme, host and port, as a proxy reports them and browsers spell them.
+//! Parses the origin of an application (scheme, host and port) from the headers of its proxy, into
+//! the form that browsers use.
 
 use std::fmt;
 
 use signpost_platform::origin::PublicOrigin;
 use url::Url;
 
-/// The path of an application's host below which its proxy forwards all requests to this server.
+/// The path on an application's host below which the application's proxy forwards all requests to
+/// this server.
 pub(super) const OWN_PATHS: &str = "/.signpost";
 
 /// Maximum length of a host with its port, in characters.
@@ -27,7 +29,8 @@ impl AppOrigin {
     /// Parses scheme and host by the rules of browsers.
     fn canonicalize(scheme: &str, host: &str) -> Option<Self> {
         let scheme = scheme.to_ascii_lowercase();
-        // Other programs may read other characters differently: a backslash as a slash, `@` as the end of a user name.
+        // Other programs may interpret other characters differently, for example a backslash as a
+        // slash, or `@` as the end of a user name.
         let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
         if !matches!(&*scheme, "http" | "https") || host.len() > MAX_HOST_LEN || !is_plain {
             return None;
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn app_origin_has_one_spelling() {
+    fn app_origin_has_one_canonical_form() {
         for (scheme, host, origin) in [
             ("https", "app.example.com", "https://app.example.com"),
             ("HTTPS", "App.Example.com:443", "https://app.example.com"),

@@ -1,5 +1,5 @@
-//! This server's pages on an application's host. Everything that they load is below the path that its proxy forwards to
-//! this server.
+//! Renders this server's pages on an application's host. All of their resources are below the path
+//! that the application's proxy forwards to this server.
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -23,7 +23,7 @@ pub(super) struct AppPage {
     language: Language,
 }
 
-/// A logged-in user, as a page shows them.
+/// The data about a logged-in user that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DisplayedUser<'a> {
     pub(super) username: &'a str,
@@ -55,14 +55,14 @@ impl AppPage {
         to: &LocalPath,
     ) -> HtmlPage {
         let words = self.words;
-        let (said, hint, option) = if is_list {
-            (&words.not_named, words.tell_operator, "")
+        let (message, hint, option) = if is_list {
+            (&words.not_on_allow_list, words.contact_operator, "")
         } else {
-            (&words.nobody_named, words.for_operators, "--allow ")
+            (&words.empty_allow_list, words.operator_hint, "--allow ")
         };
         let body = html! {
-            (self.headline(PageIcon::Stop, said))
-            p { ((words.you_are)(&html! { b { bdi { (user.username) } } })) }
+            (self.headline(PageIcon::Stop, message))
+            p { ((words.logged_in_as)(&html! { b { bdi { (user.username) } } })) }
             div.stack-sm {
                 p { (hint) }
                 code.address { (option) (user.id) }
@@ -76,7 +76,7 @@ impl AppPage {
     /// Renders the page for a request without a session that cannot be repeated after a login.
     pub(super) fn login_required(&self, client: &ClientId) -> HtmlPage {
         let body = html! {
-            (self.headline(PageIcon::Clock, &self.words.unsent))
+            (self.headline(PageIcon::Clock, &self.words.request_lost))
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), self.words.log_in))
         };
         self.draw(self.words.tab_login, "unsent", &body).with_status(StatusCode::UNAUTHORIZED)
@@ -87,7 +87,7 @@ impl AppPage {
     pub(super) fn login_denied(&self, client: &ClientId, to: &LocalPath, account: &str) -> HtmlPage {
         let body = html! {
             (self.headline(PageIcon::Stop, &self.words.denied))
-            p { a #account href=(account) { (self.words.who_you_are) } }
+            p { a #account href=(account) { (self.words.account_link) } }
             (self.button(&start_query(client, to, false), self.words.log_in_again))
             p { a href=(self.link(&start_query(client, to, true))) { (self.words.log_in_as_other) } }
         };
@@ -115,7 +115,7 @@ impl AppPage {
                 (token)
                 button.btn.primary.wide { (words.log_out_yes) }
             }
-            p { a href="/" { (words.stay) } }
+            p { a href="/" { (words.stay_logged_in) } }
         };
         self.draw(words.tab_logout, "log-out", &body)
     }
@@ -132,7 +132,7 @@ impl AppPage {
     /// Renders the page for a refused form.
     pub(super) fn form_refused(&self, status: StatusCode) -> HtmlPage {
         let body = html! {
-            (self.headline(PageIcon::Stop, &self.words.nothing_done))
+            (self.headline(PageIcon::Stop, &self.words.form_refused))
             (self.button("logout", self.words.log_out_yes))
         };
         self.draw(self.words.tab_logout, "nothing-done", &body).with_status(status)
@@ -144,7 +144,7 @@ impl AppPage {
         let host = html! { b { bdi { (login.host()) } } };
         let body = html! {
             (self.headline(PageIcon::Tick, &words.logged_out))
-            p { ((words.also_there)(&host)) " " a #sign-out href=(at_issuer) { (words.sign_out_there) } }
+            p { ((words.signed_in_at_issuer)(&host)) " " a #sign-out href=(at_issuer) { (words.sign_out_at_issuer) } }
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), words.log_in_again))
         };
         self.draw(words.tab_logged_out, "logged-out", &body)

@@ -1,4 +1,5 @@
-//! The redirect URI of an application: ends a login, and starts the session of the browser that began it.
+//! Handler of an application's redirect URI: completes a login, and starts a session for the
+//! browser that began it.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::flows::app_sessions::{end_app_session, open_app_session};
 use crate::flows::{CodeExchange, FlowError, issuer};
 use crate::grants::MAX_APP_SESSION_AGE;
 
-/// `GET /.signpost/callback`
+/// `GET /.signpost/callback`: completes a login at the application.
 pub(super) async fn handle_callback(context: AppContext, uri: Uri) -> Result<Response, Response> {
     let [state, iss, code, error] = ["state", "iss", "code", "error"].map(|name| single_parameter(&uri, name));
     let Some(presented) = state.and_then(|text| PresentedLogin::parse(&text)) else {
@@ -75,7 +76,7 @@ async fn log_in(
     let mut reply = (StatusCode::SEE_OTHER, [(header::LOCATION, login.path.as_str())]).into_response();
     reply.headers_mut().insert(header::SET_COOKIE, set);
     reply.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // The URL has the code.
+    // The URL of this response contains the authorization code.
     reply.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(Some(reply))
 }

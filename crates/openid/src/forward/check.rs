@@ -1,5 +1,6 @@
-//! The subrequest that a proxy sends for each request that it receives. The response is 200 only for a valid session of
-//! a user whom the operator admits; everything else, errors included, is refused.
+//! Answers the subrequest that a proxy sends for each request that it receives. The response is 200
+//! only for a valid session of an admitted user; in all other cases, including errors, access is
+//! refused.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -27,7 +28,7 @@ use crate::service::OpenidService;
 /// An unknown authentication scheme: browsers ignore it and do not ask for a password.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Signpost");
 
-/// Answers a proxy.
+/// Answers the subrequest of a proxy.
 pub(super) async fn answer(
     State(service): State<OpenidService>,
     language: Language,
@@ -55,7 +56,7 @@ async fn check(
         && let Some(session) = find_app_session(service, &cookie).await?
         && session.is_alive(service.clock.now())
         && session.facts.client.id == *client
-        && session.is_at(&original.origin.callback())
+        && session.is_for_callback(&original.origin.callback())
     {
         if session.is_admitted() {
             extend_app_session(service, &cookie, &session).await;
@@ -140,7 +141,7 @@ fn identify(session: &AppSession) -> RemoteIdentity {
     let facts = &session.facts;
     let scopes = OpenidScope::ALL.into_iter().collect();
     let UserClaims { sub, name, email, groups, .. } =
-        UserClaims::of(&facts.user, &facts.domain, scopes, facts.client.settings.email);
+        UserClaims::new(&facts.user, &facts.domain, scopes, facts.client.settings.email);
     RemoteIdentity {
         user: facts.user.petname.as_str().to_owned(),
         name: name.unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! Errors in the requests of a proxy. They are logged, because its operator must repair them and the proxy shows users
-//! nothing of them.
+//! Errors in the requests of a proxy. They are logged, because the operator must repair them and
+//! the proxy does not show them to users.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use signpost_platform::web::problem::error_body;
 use super::original::HeaderFault;
 use crate::service::OpenidService;
 
-/// Why the request of a proxy is refused.
+/// The reason why a request of a proxy is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ForwardFault {
     #[error("its address is no trusted proxy's; name it in SIGNPOST_TRUSTED_PROXIES")]

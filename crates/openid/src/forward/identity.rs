@@ -1,4 +1,4 @@
-//! The identity of a user, in the five headers that a proxy forwards to the application.
+//! Builds the five headers with the identity of a user that a proxy forwards to the application.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -34,7 +34,7 @@ impl RemoteIdentity {
 /// Returns a text as a header value: a line of UTF-8 without invisible characters. A text that is too long becomes
 /// empty, because its start could have another meaning.
 fn value(text: &str) -> HeaderValue {
-    let line = signpost_text::line(text);
+    let line = signpost_text::clean_line(text);
     let line = line.trim();
     let line = if line.len() <= MAX_VALUE_LEN { line } else { "" };
     HeaderValue::from_bytes(line.as_bytes()).unwrap_or(HeaderValue::from_static(""))

@@ -1,4 +1,5 @@
-//! The page of the application to return to: a path that cannot lead to another host.
+//! Parses the path of the application's page to return to, and rejects paths that lead to another
+//! host.
 
 use std::fmt;
 
@@ -16,7 +17,8 @@ impl LocalPath {
     /// Parses a path. `None` if a browser would read another host, or the text is not a URL path.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('/')?;
-        // Browsers read a backslash as a slash, and ignore tabs and line breaks: `/\evil.example` is another host.
+        // Browsers treat a backslash as a slash, and ignore tabs and line breaks: `/\evil.example`
+        // is another host.
         let leads_away =
             rest.starts_with(['/', '\\']) || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         (!leads_away && text.len() <= MAX_PATH_LEN).then(|| Self(text.to_owned()))

@@ -1,4 +1,5 @@
-//! Ends a session at an application. The browser session at the issuer continues, as stated on the page.
+//! Handlers that end a session at an application. The browser session at the issuer continues, as
+//! the page explains.
 
 use axum::extract::Request;
 use axum::http::header;

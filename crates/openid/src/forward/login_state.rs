@@ -1,5 +1,6 @@
-//! The parameter `state` of a login at an application: it contains the requested page, and is bound to the browser that
-//! started the login. Nothing is stored: everything is derived from a secret in a cookie of the application's host.
+//! Creates and verifies the parameter `state` of a login at an application. It contains the
+//! requested page, and is bound to the browser that started the login. No state is stored on the
+//! server: all values are derived from a secret in a cookie of the application's host.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -19,14 +20,14 @@ pub(super) struct AppLogin {
     pub(super) client: ClientId,
     /// The page to return to.
     pub(super) path: LocalPath,
-    /// Distinguishes logins of a browser.
+    /// Random bytes that distinguish several logins of a browser.
     pub(super) random: [u8; 16],
 }
 
 /// A `state` parameter that is not verified.
 #[derive(Clone, Debug)]
 pub(super) struct PresentedLogin {
-    /// The login that it names.
+    /// The login that the parameter describes.
     pub(super) claimed: AppLogin,
     seal: Vec<u8>,
 }

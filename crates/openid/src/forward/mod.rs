@@ -1,6 +1,8 @@
-//! Forward authentication: a reverse proxy sends a subrequest for each request before it forwards the request to an
-//! application without logins. The response names the user or the login page. Each application has its own sessions, by
-//! a cookie of its host; below `/.signpost/` its proxy forwards to the pages that start and end sessions.
+//! Forward authentication for applications without logins. A reverse proxy sends a subrequest for
+//! each request before it forwards the request to the application. The response contains the user
+//! or the URL of the login page. Each application has separate sessions with a cookie of its own
+//! host. Requests below `/.signpost/` are forwarded to this server's pages that start and end
+//! sessions.
 
 mod app_context;
 mod app_origin;

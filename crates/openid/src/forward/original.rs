@@ -1,5 +1,6 @@
-//! The original request of a subrequest, by the headers of each kind of proxy. Measured with nginx 1.22, Caddy 2.6 and
-//! 2.11, and verified in Traefik's source: all of them overwrite these headers of the client.
+//! Reads the original request from the headers of a proxy's subrequest, for each kind of proxy.
+//! Tests with nginx 1.22, Caddy 2.6 and 2.11, and Traefik's source show that these proxies
+//! overwrite headers of the client with these names.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use signpost_platform::pages::accept::prefers_html;
@@ -27,9 +28,9 @@ pub(super) enum ProxyKind {
 pub(super) struct OriginalRequest {
     pub(super) origin: AppOrigin,
     pub(super) path: LocalPath,
-    /// True for a navigation to a page, which can be redirected to a login.
+    /// Whether the request is a navigation to a page. A navigation can be redirected to a login.
     pub(super) is_navigation: bool,
-    /// True if the response can be a page.
+    /// Whether the response can be a page.
     pub(super) wants_page: bool,
 }
 
@@ -89,7 +90,7 @@ impl ProxyKind {
 /// Reads the origin of the application, as its proxy reports it.
 ///
 /// # Errors
-/// The first header that is invalid.
+/// Returns the first header that is invalid.
 pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
     let proto = text(headers, "x-forwarded-proto")?;
     let host = text(headers, "x-forwarded-host")?;

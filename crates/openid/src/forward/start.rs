@@ -1,4 +1,5 @@
-//! Starts a login at an application: redirects to the authorization endpoint of the issuer.
+//! Handler that starts a login at an application, by a redirect to the authorization endpoint of
+//! the issuer.
 
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +15,7 @@ use crate::flows::issuer;
 /// The requested scopes. The consent page shows them; the headers for the application do not depend on them.
 const SCOPES: &str = "openid profile email";
 
-/// `GET /.signpost/start`
+/// `GET /.signpost/start`: starts a login.
 pub(super) async fn start(context: AppContext, uri: Uri) -> Result<Response, Response> {
     let (client, domain) = context.find_client(client_parameter(&uri).as_ref()).await?;
     let path = LocalPath::or_root(&single_parameter(&uri, "to").unwrap_or_default());

@@ -1,5 +1,6 @@
-//! The session of an application behind a proxy. It results from the code exchange of a grant, and expires by the
-//! server's clock: a proxy forwards no cookie of the response, so each use is recorded here and not in the browser.
+//! Sessions of applications behind a proxy. A session is created by the code exchange of a grant.
+//! Its expiry is stored on the server and not in the browser, because a proxy does not forward
+//! cookies of the subrequest's response.
 
 use std::sync::OnceLock;
 
@@ -15,7 +16,7 @@ pub const MAX_APP_SESSION_IDLE: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum lifetime of a session after the login.
 pub const MAX_APP_SESSION_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// Minimum extension that is written.
+/// Minimum extension of a session that is worth a write.
 const EXTENDED_BY: SignedDuration = SignedDuration::from_mins(5);
 
 /// A session at an application, with the rows that it depends on.
@@ -34,7 +35,7 @@ impl AppSession {
     #[must_use]
     pub fn begin(cookie: &CookieHash, grant: &Grant, now: Timestamp) -> StoredToken {
         StoredToken {
-            hash: TokenHash::of_cookie(cookie),
+            hash: TokenHash::from_cookie(cookie),
             grant_id: grant.id.clone(),
             kind: TokenKind::Session,
             created_at: now,
@@ -56,7 +57,7 @@ impl AppSession {
     /// Returns true if it was started at the application with this redirect URI, and is valid there. A client may have
     /// several hosts; a compromised host can use only the sessions of its visitors.
     #[must_use]
-    pub fn is_at(&self, callback: &str) -> bool {
+    pub fn is_for_callback(&self, callback: &str) -> bool {
         self.grant.redirect_uri == callback && self.facts.client.has_redirect_uri(callback)
     }
 

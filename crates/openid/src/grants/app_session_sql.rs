@@ -1,5 +1,6 @@
-//! Sessions of applications in the database. A session is read with all its dependencies in a single query, because a
-//! proxy sends a subrequest for every request, images included.
+//! Queries and statements for sessions of applications. A session is read together with all rows
+//! that it depends on in a single query, because a proxy sends a subrequest for every request,
+//! including images.
 
 use std::sync::OnceLock;
 
@@ -35,9 +36,9 @@ const FIND: &str = sql!(
 );
 
 /// The name of the rows in error texts.
-const READ: StoredTable = StoredTable { name: "openid_tokens with what they stand on", key: &[], columns: &[] };
+const APP_SESSION_ROWS: StoredTable = StoredTable { name: "app sessions", key: &[], columns: &[] };
 
-/// Never shortens the lifetime written by another server.
+/// Extends the lifetime of a session. Never shortens a lifetime that another server has written.
 const EXTEND: &str =
     "UPDATE openid_tokens SET expires_at = $1 WHERE hash = $2 AND kind = 'session' AND expires_at < $1";
 
@@ -46,18 +47,18 @@ const EXTEND: &str =
 /// # Errors
 /// Returns an error if the database cannot be read.
 pub async fn read_rows(store: &Store, cookie: &CookieHash) -> Result<Vec<Row>> {
-    store.read_few_by_index(FIND, params![TokenHash::of_cookie(cookie)]).await
+    store.read_few_by_index(FIND, params![TokenHash::from_cookie(cookie)]).await
 }
 
 /// Parses the rows of a session.
 ///
 /// # Errors
-/// If there are none, or a column cannot be read.
+/// Returns an error if there are none, or a column cannot be read.
 pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
     let mut session = None;
     let mut credentials = Vec::new();
     for row in rows {
-        let mut values = Values::new(READ, row);
+        let mut values = Values::new(APP_SESSION_ROWS, row);
         let token = StoredToken::from_values(&mut values)?;
         let grant = Grant::from_values(&mut values)?;
         let client = Client::from_values(&mut values)?;

@@ -1,5 +1,6 @@
-//! Grants: the access that a client has by a login. A grant has an authorization code, and access and refresh tokens,
-//! or the session of an application behind a proxy, which end with it.
+//! Grants: the access of a client after a login. A grant has an authorization code, and either
+//! access and refresh tokens or the session of an application behind a proxy. All of them end with
+//! the grant.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 
@@ -34,7 +35,7 @@ pub const REFRESH_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(30 * 24
 pub const REFRESH_GRACE: SignedDuration = SignedDuration::from_secs(20);
 
 rows! {
-    /// A grant.
+    /// The access of a client that results from a login of a user.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct Grant in "openid_grants" by [id] {
@@ -46,7 +47,7 @@ rows! {
         pub public_key: String,
         pub method: LoginMethod,
         pub authenticated_at: Timestamp,
-        /// The browser session: `sid`.
+        /// The browser session of the login, the claim `sid`.
         pub browser_session_id: BrowserSessionId,
         pub scopes: OpenidScopes,
         pub nonce: Option<String>,
@@ -55,15 +56,15 @@ rows! {
         pub code_hash: TokenHash,
         pub created_at: Timestamp,
     } mutable {
-        /// When the code was exchanged.
+        /// The time when the code was exchanged.
         pub redeemed_at: Option<Timestamp>,
-        /// When the grant was revoked, with all of its tokens.
+        /// The time when the grant was revoked, with all of its tokens.
         pub revoked_at: Option<Timestamp>,
     }
 }
 
 rows! {
-    /// A token of a grant.
+    /// A token of a grant as the database stores it.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct StoredToken in "openid_tokens" by [hash] {
@@ -75,7 +76,7 @@ rows! {
         /// The scopes of an access token that a refresh narrowed. `None` for all scopes of the grant.
         pub scopes: Option<OpenidScopes>,
     } mutable {
-        /// When a refresh token was replaced.
+        /// The time when a refresh token was replaced.
         pub replaced_at: Option<Timestamp>,
         /// The token that replaced it, encrypted with a key that is derived from this token.
         pub successor: Option<String>,

@@ -1,5 +1,6 @@
-//! Refresh token rotation: each refresh token is used once and replaced. A token that is presented again was stolen, or
-//! its response was lost. It is treated as lost during a short grace period, if its successor is unused.
+//! Refresh token rotation. Each refresh token is used once and replaced by a successor. If a token
+//! is presented again, it was stolen or the response to its first use was lost. A lost response is
+//! assumed only during a short grace period, and only if the successor is unused.
 
 use anyhow::{Context, Result, anyhow};
 use data_encoding::BASE64_NOPAD;
@@ -14,13 +15,13 @@ use super::{REFRESH_GRACE, StoredToken, TokenKind};
 /// The decision on a refresh token that was presented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshDecision {
-    /// Replace it.
+    /// Replace the token.
     Rotate,
-    /// Return its successor again: the response was lost.
+    /// Return the successor again, because the response was lost.
     Repeat,
-    /// Revoke its grant: two parties have the token.
+    /// Revoke the grant, because two parties have the token.
     Revoke,
-    /// Refuse it: it is not a refresh token, or has expired.
+    /// Refuse the token, because it is not a refresh token or has expired.
     Refuse,
 }
 
@@ -54,7 +55,7 @@ pub fn seal_successor(token: &OpaqueToken, successor: &OpaqueToken, random: [u8;
 /// Decrypts the successor in the row of a token.
 ///
 /// # Errors
-/// If it was not encrypted for this token.
+/// Returns an error if the text was not encrypted for this token.
 pub fn open_successor(token: &OpaqueToken, sealed: &str) -> Result<OpaqueToken> {
     let mut bytes = BASE64_NOPAD.decode(sealed.as_bytes()).context("a successor is not base64")?;
     let nonce = bytes.get(..NONCE_LEN).context("a successor is too short")?;
@@ -121,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_previous_token_opens_the_next() {
+    fn only_the_previous_token_decrypts_its_successor() {
         let sealed = seal_successor(&refresh(1), &refresh(2), [9; NONCE_LEN]);
         assert_eq!(open_successor(&refresh(1), &sealed).unwrap().reveal(), refresh(2).reveal());
         assert!(open_successor(&refresh(2), &sealed).is_err());
-        for spoilt in ["", "AAAA", &sealed[..sealed.len() - 4], &sealed.replacen('C', "D", 1)] {
-            assert!(open_successor(&refresh(1), spoilt).is_err() || *spoilt == sealed, "{spoilt}");
+        for invalid in ["", "AAAA", &sealed[..sealed.len() - 4], &sealed.replacen('C', "D", 1)] {
+            assert!(open_successor(&refresh(1), invalid).is_err() || *invalid == sealed, "{invalid}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Grants, tokens and consents in the database.
+//! Queries and statements for grants, tokens and consents.
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +20,7 @@ const TOKEN: &str = sql!(StoredToken::SELECT, " WHERE hash = $1");
 /// revokes the grant.
 const LOCK_BROWSER_SESSION: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
-/// Only the first of several concurrent exchanges of a code succeeds.
+/// Redeems a code. Only the first of several concurrent exchanges of a code succeeds.
 const REDEEM: &str = "
     UPDATE openid_grants SET redeemed_at = $1
     WHERE id = $2 AND redeemed_at IS NULL AND revoked_at IS NULL AND created_at > $3";
@@ -59,7 +59,7 @@ const UNREDEEMED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 /// Limited to a time range, so that older grants are not read: [`SWEEP_GRANTS`] deletes those.
 const SWEEP_UNREDEEMED: &str = "
     DELETE FROM openid_grants WHERE id > $1 AND id < $2 AND redeemed_at IS NULL RETURNING id";
-/// IDs start with the time.
+/// Deletes old grants. They are found by ID, because IDs start with the time.
 const SWEEP_GRANTS: &str = "
     DELETE FROM openid_grants WHERE id IN (
         SELECT id FROM openid_grants
@@ -78,12 +78,12 @@ const SWEEP_CONSENTS: &str = "
         LIMIT 1000
     ) RETURNING user_id";
 
-/// Inserts a grant, in a write with the statements of `with`.
+/// Inserts a grant, in one write with `extra_statements`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if a statement is refused, or the user has signed out.
-pub async fn insert(store: &Store, grant: Grant, with: Vec<Statement>) -> Result<(), WriteError> {
-    let mut statements = with;
+/// Returns [`WriteError::Conflict`] if a statement is refused, or the user has signed out.
+pub async fn insert(store: &Store, grant: Grant, extra_statements: Vec<Statement>) -> Result<(), WriteError> {
+    let mut statements = extra_statements;
     statements.push(Statement::expect_row(LOCK_BROWSER_SESSION, params![&grant.browser_session_id, &grant.user_id]));
     statements.push(Statement::new(Grant::INSERT, grant.params()));
     store.commit(statements).await
@@ -116,7 +116,7 @@ pub async fn find_token(store: &Store, hash: TokenHash) -> Result<Option<StoredT
 /// Redeems an authorization code for these tokens.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it was redeemed before, or has expired.
+/// Returns [`WriteError::Conflict`] if it was redeemed before, or has expired.
 pub async fn redeem(
     store: &Store,
     grant: &GrantId,
@@ -130,7 +130,7 @@ pub async fn redeem(
 /// Replaces a refresh token. `sealed` is the encrypted next token, stored with the old token.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it was replaced before, or has expired.
+/// Returns [`WriteError::Conflict`] if it was replaced before, or has expired.
 pub async fn replace(
     store: &Store,
     token: TokenHash,
@@ -170,7 +170,7 @@ pub async fn revoke(store: &Store, grant: &GrantId, now: Timestamp) -> Result<()
 
 /// Returns the statement that revokes all grants of a browser session at a domain.
 #[must_use]
-pub fn revoke_of_browser_statement(session: &BrowserSessionId, domain: &DomainId, now: Timestamp) -> Statement {
+pub fn revoke_by_browser_statement(session: &BrowserSessionId, domain: &DomainId, now: Timestamp) -> Statement {
     Statement::new(REVOKE_OF_BROWSER, params![now, session, domain])
 }
 
@@ -178,7 +178,7 @@ pub fn revoke_of_browser_statement(session: &BrowserSessionId, domain: &DomainId
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`].
-pub async fn revoke_of_browser_at(
+pub async fn revoke_by_browser_and_client(
     store: &Store,
     session: &BrowserSessionId,
     client: &ClientId,
@@ -245,7 +245,7 @@ pub async fn sweep_unredeemed(store: &Store, now: Timestamp) -> Result<usize> {
 /// # Errors
 /// Returns the errors of [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
-    let mut swept = 0;
+    let mut deleted = 0;
     let oldest = GrantId::new(now - RETENTION_WITHOUT_TOKENS, [0; 16]);
     for sweep in [
         Statement::new(SWEEP_TOKENS, params![now]),
@@ -254,11 +254,11 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     ] {
         loop {
             let WriteOutcome::Committed(rows) = store.write([sweep.clone()]).await? else { break };
-            swept += rows.len();
+            deleted += rows.len();
             if rows.is_empty() {
                 break;
             }
         }
     }
-    Ok(swept)
+    Ok(deleted)
 }

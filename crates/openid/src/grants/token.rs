@@ -1,4 +1,5 @@
-//! Authorization codes and tokens: opaque secrets. The database stores only hashes.
+//! Authorization codes and tokens. Both are opaque secrets, of which the database stores only
+//! hashes.
 
 use std::fmt;
 
@@ -107,13 +108,13 @@ impl TokenHash {
 
     /// Returns the hash of a cookie, which is the token of an application's session.
     #[must_use]
-    pub fn of_cookie(cookie: &CookieHash) -> Self {
+    pub fn from_cookie(cookie: &CookieHash) -> Self {
         Self(cookie.as_str().to_owned())
     }
 
     fn from_stored(text: &str) -> anyhow::Result<Self> {
-        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
-        is_one.then(|| Self(text.to_owned())).context("is no hash of a token")
+        let is_hash = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        is_hash.then(|| Self(text.to_owned())).context("is no hash of a token")
     }
 }
 

@@ -1,4 +1,5 @@
-//! The validity of a grant. A grant is not deleted with its dependencies, so its validity is checked at each use.
+//! The rules for the validity of grants and tokens. A grant is not deleted together with the rows
+//! that it depends on, so its validity is checked at each use.
 
 use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::users::{Credential, HostedUser};
@@ -71,7 +72,8 @@ pub fn is_grant_valid(grant: &Grant, facts: &GrantFacts) -> bool {
         && client.domain_id == domain.id
         && user.domain_id == domain.id;
     let has_key = credentials.iter().any(|credential| credential.public_key == grant.public_key);
-    // Compared with the login: a request that was in progress then may have been granted a moment later.
+    // The sign-out is compared with the time of the login and not of the grant, because a request
+    // in progress during the sign-out may have been granted a moment later.
     let is_signed_out = user.signed_out_at.is_some_and(|at| grant.authenticated_at <= at);
     let is_user = user.id == grant.user_id && has_key && !is_signed_out;
     grant.revoked_at.is_none() && is_of_domain && is_user

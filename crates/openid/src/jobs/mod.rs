@@ -1,4 +1,4 @@
-//! Background jobs.
+//! Background jobs of the OpenID Connect service.
 
 pub mod rotate;
 pub mod sweep;

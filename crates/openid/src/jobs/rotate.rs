@@ -1,4 +1,4 @@
-//! Rotates the signing keys, and erases retired private keys.
+//! The job that rotates the signing keys and erases retired private keys.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::service::OpenidService;
 use crate::signing_keys::creation::rotate_due_keys;
 
 /// Interval of the job: much shorter than the day for which a key is published before it signs.
-const LOOK_INTERVAL: Duration = Duration::from_hours(1);
+const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Rotates due keys now and every hour, until the server drains.
 pub async fn run(service: OpenidService) {
     let failed = "could not rotate the keys that sign ID tokens";
-    run_every(LOOK_INTERVAL, &service.draining, failed, || rotate(&service)).await;
+    run_every(CHECK_INTERVAL, &service.draining, failed, || rotate(&service)).await;
 }
 
 async fn rotate(service: &OpenidService) -> Result<()> {

@@ -1,4 +1,5 @@
-//! Deletes expired authorizations, grants, tokens and consents, and clients of deleted domains.
+//! The job that deletes expired authorizations, grants, tokens and consents, and the clients of
+//! deleted domains.
 
 use std::time::Duration;
 
@@ -22,9 +23,9 @@ pub async fn run(service: OpenidService) {
 }
 
 async fn sweep_once(service: &OpenidService) -> Result<()> {
-    let swept = sweep(&service.store, service.clock.now()).await?;
-    if swept > 0 {
-        tracing::info!(swept, "deleted old requests and grants of clients");
+    let deleted = sweep(&service.store, service.clock.now()).await?;
+    if deleted > 0 {
+        tracing::info!(swept = deleted, "deleted old requests and grants of clients");
     }
     Ok(())
 }
@@ -37,13 +38,13 @@ pub async fn run_codes(service: OpenidService) {
     .await;
 }
 
-/// Deletes what has expired at the time `now`, and the clients and grants of deleted domains. Returns the number of
-/// rows.
+/// Deletes rows that are expired at the time `now`, and the clients and grants of deleted domains.
+/// Returns the number of rows.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
-    // Clients first: their grants are deleted with them.
+    // Clients are deleted first, because their grants are deleted with them.
     let clients = sweep_all(store, clients::sql::sweep_statement).await?;
     let grants = grants::sql::sweep(store, now).await?;
     Ok(clients + grants + sweep_all(store, || authorizations::sql::sweep_statement(now)).await?)
@@ -51,11 +52,11 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
 
 /// Repeats a statement that deletes a bounded number of rows until none is left.
 async fn sweep_all(store: &Store, statement: impl Fn() -> Statement) -> Result<usize> {
-    let mut swept = 0;
+    let mut deleted = 0;
     loop {
         match store.write([statement()]).await? {
-            WriteOutcome::Committed(rows) if !rows.is_empty() => swept += rows.len(),
-            _ => return Ok(swept),
+            WriteOutcome::Committed(rows) if !rows.is_empty() => deleted += rows.len(),
+            _ => return Ok(deleted),
         }
     }
 }

@@ -16,12 +16,13 @@ pub struct Base64Url(pub Vec<u8>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kty", deny_unknown_fields)]
 pub enum PublicJwk {
-    /// For [`SigningAlgorithm::Rs256`]: modulus and exponent, big-endian and without zeros before them (RFC 7518,
-    /// 6.3.1).
+    /// An RSA key for [`SigningAlgorithm::Rs256`]: exponent and modulus, big-endian and without
+    /// leading zeros (RFC 7518, 6.3.1).
     #[serde(rename = "RSA")]
     #[expect(missing_docs, reason = "the names are the standard's")]
     Rsa { e: Base64Url, n: Base64Url },
-    /// For [`SigningAlgorithm::Es256`]: a point of P-256, of 32 bytes each (RFC 7518, 6.2.1).
+    /// An elliptic curve key for [`SigningAlgorithm::Es256`]: the coordinates of a point of P-256,
+    /// 32 bytes each (RFC 7518, 6.2.1).
     #[serde(rename = "EC")]
     #[expect(missing_docs, reason = "the names are the standard's")]
     Ec { crv: Curve, x: Base64Url, y: Base64Url },
@@ -49,9 +50,9 @@ impl PublicJwk {
     #[must_use]
     pub fn thumbprint(&self) -> String {
         let text = match self {
-            Self::Rsa { e, n } => format!(r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#, e.spell(), n.spell()),
+            Self::Rsa { e, n } => format!(r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#, e.encode(), n.encode()),
             Self::Ec { crv: Curve::P256, x, y } => {
-                format!(r#"{{"crv":"P-256","kty":"EC","x":"{}","y":"{}"}}"#, x.spell(), y.spell())
+                format!(r#"{{"crv":"P-256","kty":"EC","x":"{}","y":"{}"}}"#, x.encode(), y.encode())
             }
         };
         BASE64URL_NOPAD.encode(&Sha256::digest(text))
@@ -87,14 +88,14 @@ impl PublicJwk {
 }
 
 impl Base64Url {
-    fn spell(&self) -> String {
+    fn encode(&self) -> String {
         BASE64URL_NOPAD.encode(&self.0)
     }
 }
 
 impl Serialize for Base64Url {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.spell())
+        serializer.serialize_str(&self.encode())
     }
 }
 

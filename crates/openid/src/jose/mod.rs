@@ -1,5 +1,5 @@
-//! Signed tokens: JSON Web Signatures in the compact serialization (RFC 7515), and the keys that verify them (RFC
-//! 7517).
+//! Signed tokens: JSON Web Signatures in the compact serialization (RFC 7515), and the JSON Web
+//! Keys that verify them (RFC 7517).
 
 mod generate;
 mod jwk;
@@ -30,7 +30,7 @@ pub enum SigningAlgorithm {
 }
 
 impl SigningAlgorithm {
-    /// Both, in the order of discovery.
+    /// Both algorithms, in the order of the discovery document.
     pub const ALL: [Self; 2] = [Self::Rs256, Self::Es256];
 
     /// Returns the name in headers, requests and the database.

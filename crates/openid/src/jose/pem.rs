@@ -20,11 +20,11 @@ pub enum InvalidPem {
         "the key is not in the form PKCS #8, which begins with 'BEGIN PRIVATE KEY': convert it with 'openssl pkcs8 -topk8 \
          -nocrypt -in key.pem -out pkcs8.pem'"
     )]
-    OtherForm,
+    UnsupportedFormat,
     #[error("there is no private key in it: expected a line '-----BEGIN PRIVATE KEY-----'")]
     NoKey,
     #[error("there are several private keys in it: keep the one that is to sign")]
-    Several,
+    MultipleKeys,
     #[error("the text between BEGIN and END is not base64")]
     NotBase64,
 }
@@ -32,7 +32,7 @@ pub enum InvalidPem {
 /// Returns the private key of a PEM file as PKCS #8. Other text in the file is ignored.
 ///
 /// # Errors
-/// [`InvalidPem`] if the file has no private key in this format, or several.
+/// Returns [`InvalidPem`] if the file has no private key in this format, or several.
 pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, InvalidPem> {
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
         return Err(InvalidPem::Encrypted);
@@ -40,14 +40,14 @@ pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, InvalidPem> {
     let Some((_, rest)) = text.split_once(BEGIN) else {
         let is_other = ["RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY"];
         return Err(if is_other.iter().any(|label| text.contains(label)) {
-            InvalidPem::OtherForm
+            InvalidPem::UnsupportedFormat
         } else {
             InvalidPem::NoKey
         });
     };
     let (body, rest) = rest.split_once(END).ok_or(InvalidPem::NoKey)?;
     if rest.contains(BEGIN) {
-        return Err(InvalidPem::Several);
+        return Err(InvalidPem::MultipleKeys);
     }
     let mut body: String = body.split_ascii_whitespace().collect();
     let key = BASE64.decode(body.as_bytes()).map_err(|_| InvalidPem::NotBase64);
@@ -74,11 +74,11 @@ mod tests {
             (String::new(), InvalidPem::NoKey),
             (other("CERTIFICATE"), InvalidPem::NoKey),
             (other("PUBLIC KEY"), InvalidPem::NoKey),
-            (other("RSA PRIVATE KEY"), InvalidPem::OtherForm),
-            (other("EC PRIVATE KEY"), InvalidPem::OtherForm),
+            (other("RSA PRIVATE KEY"), InvalidPem::UnsupportedFormat),
+            (other("EC PRIVATE KEY"), InvalidPem::UnsupportedFormat),
             (other("ENCRYPTED PRIVATE KEY"), InvalidPem::Encrypted),
             (other("RSA PRIVATE KEY").replace("AAEC", "Proc-Type: 4,ENCRYPTED\n\nAAEC"), InvalidPem::Encrypted),
-            (other("PRIVATE KEY") + &other("PRIVATE KEY"), InvalidPem::Several),
+            (other("PRIVATE KEY") + &other("PRIVATE KEY"), InvalidPem::MultipleKeys),
             (other("PRIVATE KEY").replace("AAEC", "AA!C"), InvalidPem::NotBase64),
             (other("PRIVATE KEY").replace("END", "MID"), InvalidPem::NoKey),
         ] {

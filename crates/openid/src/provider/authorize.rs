@@ -1,4 +1,4 @@
-//! `<issuer>/authorize`: the authorization endpoint.
+//! Handlers of the authorization endpoint `<issuer>/authorize`.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::flows::{
     read_hint,
 };
 
-/// `GET <issuer>/authorize`
+/// `GET <issuer>/authorize`: answers an authorization request.
 pub(super) async fn authorize(context: IssuerContext, uri: Uri) -> Result<Response, Response> {
     let query = query_of(&uri).map_err(IntoResponse::into_response)?;
     let request = match read_authorization_request(&context.service, &context.domain, query).await {
@@ -31,7 +31,7 @@ pub(super) async fn authorize(context: IssuerContext, uri: Uri) -> Result<Respon
     Ok(context.respond(outcome.map_err(IntoResponse::into_response)?))
 }
 
-/// `POST <issuer>/authorize`, from a page of the client.
+/// `POST <issuer>/authorize`: accepts an authorization request that a page of the client posted.
 pub(super) async fn authorize_by_form(context: IssuerContext, request: Request) -> Result<Response, Response> {
     let posted = PostedRequest::receive(request).await?;
     let hint = match &posted.id_token_hint {
@@ -41,7 +41,8 @@ pub(super) async fn authorize_by_form(context: IssuerContext, request: Request) 
     Ok(context.repeat_with_get("authorize", posted, hint.as_ref()))
 }
 
-/// `GET <issuer>/authorize/return`: the browser is back from the login page.
+/// `GET <issuer>/authorize/return`: continues an authorization when the browser returns from the
+/// login page.
 pub(super) async fn handle_login_callback(context: IssuerContext, uri: Uri) -> Result<Response, Response> {
     let query = query_of(&uri).map_err(IntoResponse::into_response)?;
     let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();

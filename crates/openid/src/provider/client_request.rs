@@ -1,4 +1,4 @@
-//! Requests that clients send themselves: form fields and client authentication.
+//! Extracts requests that clients send directly: their form fields and the client authentication.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl ClientRequest {
 
     fn refuse_client(&self, refusal: ClientRefusal) -> OauthRefusal {
         self.invalid_client(match refusal {
-            ClientRefusal::Several => {
+            ClientRefusal::MultipleMethods => {
                 return OauthRefusal::request(
                     "the client authenticates in several ways, or as several clients; choose one",
                 );

@@ -1,4 +1,5 @@
-//! `<issuer>/authorize/consent/{request}`: asks the user once for consent to a client.
+//! Handlers of `<issuer>/authorize/consent/{request}`, the page that asks a user for consent to a
+//! client.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -17,7 +18,7 @@ use crate::claims::{OpenidScope, address_of};
 use crate::clients::EmailClaim;
 use crate::flows::{AuthorizeOutcome, ConsentQuestion, continue_authorization, deny, restart};
 
-/// `GET`
+/// `GET`: shows the consent page.
 pub(super) async fn show(
     context: IssuerContext,
     PathParams((_, id)): PathParams<(String, String)>,
@@ -33,8 +34,9 @@ async fn show_question(context: &IssuerContext, id: &str) -> Result<Response, Re
     }
 }
 
-/// `POST`: `answer=allow`, `answer=deny`, or `answer=other` to log in as another user. The form is valid only for the
-/// user on its page; after a change of the user, the page is shown again.
+/// `POST`: accepts `answer=allow`, `answer=deny`, or `answer=other` to log in as another user. The
+/// form is valid only for the user that its page shows; if another user is signed in now, the page
+/// is shown again.
 pub(super) async fn answer(
     context: IssuerContext,
     PathParams((_, id)): PathParams<(String, String)>,
@@ -80,11 +82,11 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
                 small { (words.consent_question) " " }
                 bdi { (application) }
             }
-            p.called { ((words.you_go_back_to)(&name(&host_of(redirect_uri)))) }
+            p.called { ((words.returns_to)(&name(&host_of(redirect_uri)))) }
         }
-        p { ((words.you_are)(&name(signed_in.user.petname.as_str()), &name(context.domain.name.as_str()))) }
+        p { ((words.signed_in_as)(&name(signed_in.user.petname.as_str()), &name(context.domain.name.as_str()))) }
         div.stack-sm {
-            p #learns { (words.it_learns) }
+            p #learns { (words.client_receives) }
             ul.points aria-labelledby="learns" {
                 @for scope in question.scopes.iter() {
                     @if let Some(line) = describe_scope(context, question, scope) { li { (line) } }
@@ -99,22 +101,22 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
             }
             p.sm { (words.not_you) " " button #not-you .link name="answer" value="other" { (words.log_in_as_other) } }
         }
-        p.sm.soft { (words.asked_once) }
+        p.sm.soft { (words.consent_is_stored) }
     };
     context.draw(&(words.tab_consent)(&application), "consent", &body, true)
 }
 
-/// Returns the line about a scope: the client's access. `None` if it gives no access.
+/// Describes the access that a scope gives the client. `None` if the scope gives no access.
 fn describe_scope(context: &IssuerContext, question: &ConsentQuestion, scope: OpenidScope) -> Option<Markup> {
     let words = context.words();
     Some(match scope {
-        OpenidScope::Openid => html! { (words.learns_id) },
-        OpenidScope::Profile => html! { (words.learns_profile) },
+        OpenidScope::Openid => html! { (words.receives_id) },
+        OpenidScope::Profile => html! { (words.receives_profile) },
         OpenidScope::Email if question.request.client.settings.email == EmailClaim::None => return None,
         OpenidScope::Email => {
             let address = address_of(&question.signed_in.user, &context.domain);
-            html! { (words.learns_email) " " bdi.sm.soft { (address) } }
+            html! { (words.receives_email) " " bdi.sm.soft { (address) } }
         }
-        OpenidScope::OfflineAccess => html! { (words.learns_offline) },
+        OpenidScope::OfflineAccess => html! { (words.receives_offline) },
     })
 }

@@ -1,4 +1,4 @@
-//! Requests of browsers for the pages of an issuer.
+//! Extracts the context of a browser's request for a page of an issuer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ impl IssuerContext {
 /// Returns the query of a request.
 ///
 /// # Errors
-/// 413 if it is too long.
+/// Returns 413 if it is too long.
 pub(super) fn query_of(uri: &Uri) -> Result<&str, Problem> {
     let query = uri.query().unwrap_or_default();
     if query.len() > MAX_QUERY_LEN { Err(too_long()) } else { Ok(query) }
@@ -153,7 +153,7 @@ impl PostedRequest {
     /// Reads a form of another site. A body of another type has no parameters.
     ///
     /// # Errors
-    /// 413 if it is too long.
+    /// Returns 413 if it is too long.
     pub(super) async fn receive(request: Request) -> Result<Self, Response> {
         let is_form = is_form(request.headers());
         let body = axum::body::to_bytes(request.into_body(), MAX_QUERY_LEN).await;

@@ -1,4 +1,4 @@
-//! The layout of the pages of an issuer.
+//! Renders the parts that all pages of an issuer share.
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};

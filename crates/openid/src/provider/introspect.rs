@@ -1,4 +1,5 @@
-//! `<issuer>/introspect` (RFC 7662): returns the state of a token to the confidential client that it was issued to.
+//! Handler of `<issuer>/introspect` (RFC 7662): returns the state of a token to the confidential
+//! client that it was issued to.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -10,7 +11,7 @@ use crate::claims::OpenidScope;
 use crate::flows::{find_token, issuer};
 use crate::grants::{OpaqueToken, ValidToken};
 
-/// `POST <issuer>/introspect`
+/// `POST <issuer>/introspect`: returns the state of a token.
 pub(super) async fn introspect(request: ClientRequest) -> Result<Response, OauthRefusal> {
     let client = request.find_client().await?;
     if client.settings.is_public {

@@ -1,4 +1,4 @@
-//! `<issuer>/logout` (OpenID Connect RP-Initiated Logout).
+//! Handlers of `<issuer>/logout` (OpenID Connect RP-Initiated Logout).
 
 use axum::extract::Request;
 use axum::http::{StatusCode, Uri};
@@ -37,7 +37,7 @@ pub(super) async fn log_out(context: IssuerContext, uri: Uri) -> Result<Response
     })
 }
 
-/// `POST <issuer>/logout`, from a page of the client.
+/// `POST <issuer>/logout`: accepts a logout request that a page of the client posted.
 pub(super) async fn log_out_by_form(context: IssuerContext, request: Request) -> Result<Response, Response> {
     let posted = PostedRequest::receive(request).await?;
     let hint = match &posted.id_token_hint {
@@ -50,7 +50,7 @@ pub(super) async fn log_out_by_form(context: IssuerContext, request: Request) ->
     Ok(context.repeat_with_get("logout", posted, hint.as_ref()))
 }
 
-/// `POST <issuer>/logout/confirm`, from the confirmation page.
+/// `POST <issuer>/logout/confirm`: signs out after the confirmation of the user.
 pub(super) async fn confirm(context: IssuerContext, request: Request) -> Result<Response, Response> {
     let form = PostedForm::receive(&context.service.origin, request).await;
     let form = form.map_err(|refusal| refuse(&context, refusal))?;
@@ -107,10 +107,10 @@ fn draw(context: &IssuerContext, sent: &LogoutParameters, request: &LogoutReques
     let fields = [client_id, sent.post_logout_redirect_uri.as_deref(), sent.state.as_deref()];
     let token = context.browser.login_cookie.as_ref().map(|cookie| CsrfToken::new(cookie, &purpose(context)));
     let body = html! {
-        (headed(PageIcon::Key, &(words.logout_question)(&domain), &(words.logout_you_are)(&name(signed_in.user.petname.as_str()))))
+        (headed(PageIcon::Key, &(words.logout_question)(&domain), &(words.logout_signed_in_as)(&name(signed_in.user.petname.as_str()))))
         @if let Some(client) = &request.client {
             @let uri = client.settings.redirect_uris.as_slice().first().map(ToString::to_string).unwrap_or_default();
-            p { ((words.logout_asked_by)(&name(&application_of(client, &uri)))) }
+            p { ((words.logout_requested_by)(&name(&application_of(client, &uri)))) }
         }
         form #logout method="post" action=(context.link_in_language("logout/confirm")) {
             @if let Some(token) = &token { (token) }
@@ -119,7 +119,7 @@ fn draw(context: &IssuerContext, sent: &LogoutParameters, request: &LogoutReques
             }
             button.btn.primary.wide { (words.log_out) }
         }
-        p.sm.soft { (words.stay) }
+        p.sm.soft { (words.stay_signed_in) }
     };
     context.draw(words.tab_logout, "logout", &body, false)
 }

@@ -1,4 +1,4 @@
-//! The endpoints of the protocol, below each issuer: pages for users, and endpoints for clients.
+//! The protocol endpoints below each issuer: pages for users, and endpoints for clients.
 
 mod authorize;
 mod client_request;
@@ -44,7 +44,8 @@ pub(crate) fn router(environment: Environment) -> Router<IssuerState> {
         .route(&format!("{issuer}/userinfo"), with_preflight(get(show_userinfo).post(show_userinfo)))
 }
 
-/// Refuses all other methods, `HEAD` included: the page of a login that it started would not be shown.
+/// Refuses all other methods. This includes `HEAD`, because it could start a login without showing
+/// the login page.
 fn refuse_others(routes: MethodRouter<IssuerState>, allowed: &'static str) -> MethodRouter<IssuerState> {
     routes.head(async move || method_not_allowed(allowed)).fallback(async move || method_not_allowed(allowed))
 }

@@ -19,7 +19,7 @@ pub(super) enum OauthRefusal {
     NotFound,
     /// An error code with a description for developers.
     Refused { status: StatusCode, error: &'static str, description: Cow<'static, str> },
-    /// 401 with a challenge.
+    /// A response 401 with a `WWW-Authenticate` challenge.
     Unauthorized { error: Option<&'static str>, description: &'static str, challenge: String },
     /// The token lacks a scope (RFC 6750, 3.1).
     InsufficientScope { description: &'static str, challenge: String },
@@ -28,7 +28,7 @@ pub(super) enum OauthRefusal {
 }
 
 impl OauthRefusal {
-    /// `invalid_request`
+    /// Returns the error `invalid_request` (RFC 6749, 5.2).
     pub(super) fn request(description: impl Into<Cow<'static, str>>) -> Self {
         Self::Refused { status: StatusCode::BAD_REQUEST, error: "invalid_request", description: description.into() }
     }

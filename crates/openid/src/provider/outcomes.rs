@@ -1,4 +1,5 @@
-//! Pages that end a request: errors, expired requests, refused forms, redirects after a form.
+//! Renders pages that end a request: errors, expired requests, refused forms, and redirects after a
+//! form.
 
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
@@ -18,9 +19,9 @@ pub(super) fn render_client_fault(context: &IssuerContext, fault: &ClientFault) 
     let words = context.words();
     let (message, detail) = match fault {
         ClientFault::UnknownClient => (&words.unknown_client, html! { (words.unknown_client_detail) }),
-        ClientFault::NoRedirectUri => (&words.unknown_return, html! { (words.no_return_detail) }),
+        ClientFault::NoRedirectUri => (&words.unknown_redirect_uri, html! { (words.no_redirect_uri_detail) }),
         ClientFault::UnknownRedirectUri(uri) => {
-            (&words.unknown_return, html! { (words.unknown_return_detail) " " code { bdi { (uri) } } })
+            (&words.unknown_redirect_uri, html! { (words.unknown_redirect_uri_detail) " " code { bdi { (uri) } } })
         }
     };
     fault_page(context, "client-fault", message, &html! {}, &detail)
@@ -33,17 +34,17 @@ pub(super) fn render_unavailable(context: &IssuerContext, unavailable: &Unavaila
     let next_step = html! {
         div.stack-sm { a #back .btn.primary.wide href=(unavailable.error_redirect) { span { ((words.back_to)(&host)) } } }
     };
-    let detail = html! { (words.unable_detail) " " code { bdi lang="en" { (unavailable.reason) } } };
-    fault_page(context, "unable", &words.unable, &next_step, &detail)
+    let detail = html! { (words.unavailable_detail) " " code { bdi lang="en" { (unavailable.reason) } } };
+    fault_page(context, "unable", &words.unavailable, &next_step, &detail)
 }
 
 /// Renders the page for an invalid logout request.
 pub(super) fn render_logout_fault(context: &IssuerContext, fault: LogoutFault) -> String {
     let words = context.words();
     let (message, detail) = match fault {
-        LogoutFault::ForeignHint => (&words.no_logout, words.foreign_hint_detail),
-        LogoutFault::UnknownClient => (&words.no_logout, words.unknown_client_detail),
-        LogoutFault::UnknownRedirectUri => (&words.no_logout, words.unknown_logout_return_detail),
+        LogoutFault::ForeignHint => (&words.invalid_logout, words.foreign_hint_detail),
+        LogoutFault::UnknownClient => (&words.invalid_logout, words.unknown_client_detail),
+        LogoutFault::UnknownRedirectUri => (&words.invalid_logout, words.unknown_logout_redirect_uri_detail),
     };
     let next_step = html! {
         div.stack-sm {
@@ -64,14 +65,14 @@ fn fault_page(
     let body = html! {
         (headed(PageIcon::Stop, &html! { (message.head) }, &(message.text)(&name(context.domain.name.as_str()))))
         (next_step)
-        div.notice { (PageIcon::Info.draw(20)) div { p { b { (words.for_builders) } } p.sm { (detail) } } }
+        div.notice { (PageIcon::Info.draw(20)) div { p { b { (words.for_developers) } } p.sm { (detail) } } }
     };
     context.draw(message.head, state, &body, false)
 }
 
 /// Renders the page for an authorization that has ended, or belongs to another browser.
 pub(super) fn render_expired(context: &IssuerContext) -> String {
-    let message = &context.words().over;
+    let message = &context.words().expired;
     let text = (message.text)(&name(context.domain.name.as_str()));
     context.draw(message.head, "over", &headed(PageIcon::Clock, &html! { (message.head) }, &text), false)
 }
@@ -98,7 +99,7 @@ pub(super) fn redirect_after_form(context: &IssuerContext, url: &str) -> Respons
     };
     let host = host_of(url.as_str());
     let body = html! {
-        (headed(PageIcon::Tick, &html! { (words.done) }, &(words.going_back)(&name(&host))))
+        (headed(PageIcon::Tick, &html! { (words.done) }, &(words.returning_to)(&name(&host))))
         div.stack-sm {
             a #continue .btn.primary.wide href=(url) { span { ((words.continue_to)(&name(&host))) } }
         }

@@ -1,4 +1,4 @@
-//! The response to an authorization request.
+//! Converts the outcome of an authorization request into an HTTP response.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! `<issuer>/token` and `<issuer>/revoke`.
+//! Handlers of the token endpoint `<issuer>/token` and the revocation endpoint `<issuer>/revoke`.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -23,7 +23,7 @@ struct TokenReply<'a> {
     refresh_token: Option<&'a str>,
 }
 
-/// `POST <issuer>/token`
+/// `POST <issuer>/token`: exchanges a code or a refresh token for tokens.
 pub(super) async fn issue(request: ClientRequest) -> Result<Response, OauthRefusal> {
     let client = request.find_client().await?;
     let ClientRequest { service, domain, .. } = &request;

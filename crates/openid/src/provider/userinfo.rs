@@ -1,4 +1,5 @@
-//! `<issuer>/userinfo` (OpenID Connect Core, 5.3): the claims about the user of an access token.
+//! Handler of `<issuer>/userinfo` (OpenID Connect Core, 5.3): returns the claims about the user of
+//! an access token.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -33,7 +34,7 @@ pub(super) async fn show(request: ClientRequest) -> Result<Response, OauthRefusa
         return Err(refuse_scope(&request));
     }
     let facts = &found.facts;
-    let claims = UserClaims::of(&facts.user, &request.domain, scopes, facts.client.settings.email);
+    let claims = UserClaims::new(&facts.user, &request.domain, scopes, facts.client.settings.email);
     Ok(no_store(StatusCode::OK, &claims))
 }
 

@@ -1,4 +1,4 @@
-//! Generates keys, and erases and deletes old keys.
+//! Generates and imports signing keys, and erases and deletes old keys.
 
 use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
@@ -14,14 +14,14 @@ use super::sql::{self, PreviousKeys};
 use super::{StoredPrivateKey, StoredSigningKey, series, times};
 use crate::jose::{PrivateKey, SigningAlgorithm, generate_pkcs8};
 
-/// When a new key starts to sign.
+/// The time when a new key starts to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
-    /// After relying parties had time to read it; the first key immediately.
+    /// The key signs when relying parties had time to read it. The first key signs immediately.
     Announced,
-    /// As soon as all servers have read it.
+    /// The key signs as soon as all servers have read it.
     Soon,
-    /// Immediately, and all previous keys are deleted.
+    /// The key signs immediately, and all previous keys are deleted.
     Compromised,
 }
 
@@ -40,31 +40,33 @@ pub struct NewSigningKey {
 /// another key was inserted first.
 ///
 /// # Errors
-/// If no key can be generated ([`RsaUnsupported`](crate::jose::RsaUnsupported)), the operator's key is invalid or was
-/// used before, the existing keys cannot be decrypted, or the database cannot be written.
+/// Returns an error if no key can be generated ([`RsaUnsupported`](crate::jose::RsaUnsupported)),
+/// the operator's key is invalid or was used before, the existing keys cannot be decrypted, or the
+/// database cannot be written.
 pub async fn create_key(
     store: &Store,
     seal: &Seal,
-    wanted: NewSigningKey,
+    new_key: NewSigningKey,
     existing: &[StoredSigningKey],
     by: &Actor,
     now: Timestamp,
 ) -> Result<Option<StoredSigningKey>> {
-    let NewSigningKey { environment, algorithm, activation, pkcs8 } = wanted;
+    let NewSigningKey { environment, algorithm, activation, pkcs8 } = new_key;
     let pkcs8 = match pkcs8 {
         Some(pkcs8) => pkcs8,
-        // Occupies a core for some time.
+        // Key generation occupies a core for some time.
         None => tokio::task::spawn_blocking(move || generate_pkcs8(algorithm)).await??,
     };
     let key = PrivateKey::from_pkcs8(algorithm, pkcs8.expose_secret())?;
-    // Parts of the key that contradict each other show only here.
-    let is_whole = key.public().verifies(b"signpost", &key.sign(b"signpost")?);
-    ensure!(is_whole, "the key does not verify what it signs");
+    // Inconsistent parts of an imported key are detected only by signing.
+    let is_consistent = key.public().verifies(b"signpost", &key.sign(b"signpost")?);
+    ensure!(is_consistent, "the key does not verify what it signs");
     if existing.iter().any(|old| old.kid == key.kid()) {
         bail!("this key was used before: a rotation requires a new key");
     }
-    // If the existing keys cannot be decrypted, the encryption key is not the server's, and the new key might be stored
-    // in plain text. Keys that will be deleted may be unreadable.
+    // If the existing keys cannot be decrypted, this process does not have the server's encryption
+    // key, and the new key might be stored in plain text. Keys that will be deleted may be
+    // unreadable.
     if activation != Activation::Compromised {
         for old in existing.iter().filter(|old| !old.private_key.is_erased()) {
             decrypt_key(old, seal)?;
@@ -100,7 +102,7 @@ pub async fn create_key(
 /// Returns the errors of [`create_key`]. An error for an algorithm does not stop the other algorithms.
 pub async fn rotate_due_keys(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let all = sql::list_all(store).await?;
-    let mut made = 0;
+    let mut created = 0;
     let mut failed = None;
     for series in series(&all) {
         let times = times(series);
@@ -117,21 +119,22 @@ pub async fn rotate_due_keys(store: &Store, seal: &Seal, now: Timestamp) -> Resu
         }
         let StoredSigningKey { environment, algorithm, .. } = series[0];
         if find_due(&times, now).is_some_and(|due| due <= now) {
-            let wanted = NewSigningKey { environment, algorithm, activation: Activation::Announced, pkcs8: None };
-            match create_key(store, seal, wanted, &all, &Actor::Server, now).await {
-                Ok(key) => made += usize::from(key.is_some()),
+            let new_key = NewSigningKey { environment, algorithm, activation: Activation::Announced, pkcs8: None };
+            match create_key(store, seal, new_key, &all, &Actor::Server, now).await {
+                Ok(key) => created += usize::from(key.is_some()),
                 Err(error) => failed = Some(error),
             }
         }
     }
-    failed.map_or(Ok(made), Err)
+    failed.map_or(Ok(created), Err)
 }
 
-/// Encrypts a private key with the current encryption key. `None` if it is encrypted so already, or was erased.
+/// Encrypts a private key with the current encryption key. `None` if it is already encrypted with
+/// that key, or was erased.
 ///
 /// # Errors
-/// If it cannot be decrypted.
-pub(super) fn encrypt_anew(key: &StoredSigningKey, seal: &Seal) -> Result<Option<StoredPrivateKey>> {
+/// Returns an error if it cannot be decrypted.
+pub(super) fn reseal_key(key: &StoredSigningKey, seal: &Seal) -> Result<Option<StoredPrivateKey>> {
     let StoredSigningKey { kid, private_key: StoredPrivateKey(stored), .. } = key;
     if stored.is_empty() || !seal.is_stale(stored, kid) {
         return Ok(None);

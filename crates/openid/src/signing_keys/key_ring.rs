@@ -1,4 +1,4 @@
-//! The keys of an environment, decrypted.
+//! The key ring: the decrypted signing keys of an environment.
 
 use anyhow::{Context, Result};
 use data_encoding::BASE64;
@@ -39,7 +39,7 @@ impl KeyRing {
     /// Decrypts the ordered keys of an environment.
     ///
     /// # Errors
-    /// If a key cannot be decrypted or parsed.
+    /// Returns an error if a key cannot be decrypted or parsed.
     pub fn open(rows: Vec<StoredSigningKey>, seal: &Seal) -> Result<Self> {
         let series = SigningAlgorithm::ALL.into_iter().map(|algorithm| KeySeries::open(algorithm, &rows, seal));
         Ok(Self { series: series.collect::<Result<_>>()?, rows })
@@ -108,7 +108,8 @@ impl KeySeries {
 /// Decrypts the private key of a row.
 ///
 /// # Errors
-/// If it is encrypted with another key, was erased, or is not the private key of this row.
+/// Returns an error if it is encrypted with another key, was erased, or is not the private key of
+/// this row.
 pub fn decrypt_key(row: &StoredSigningKey, seal: &Seal) -> Result<PrivateKey> {
     decrypt(row, seal).with_context(|| format!("signing key {}", row.kid))
 }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn key_opens_only_in_its_row() {
+    fn key_decrypts_only_in_its_row() {
         let seal = Seal::new(Some(&[1; 32]), None);
         let (one, other) = (row(1, Timestamp::UNIX_EPOCH, &seal), row(2, Timestamp::UNIX_EPOCH, &seal));
         assert!(decrypt_key(&one, &seal).is_ok());

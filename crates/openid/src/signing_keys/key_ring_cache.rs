@@ -1,4 +1,5 @@
-//! A cache of the signing keys: reading and decrypting them is as slow as signing.
+//! A cache of the decrypted signing keys, because reading and decrypting them is as slow as
+//! signing.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -23,14 +24,14 @@ pub struct KeyRingCache {
 #[derive(Debug, Default)]
 struct RingSlot {
     read: RwLock<CachedKeyRing>,
-    /// Held while the keys are read; other tasks wait for the result.
+    /// A lock that is held while the keys are read, so that other tasks wait for the result.
     reading: Mutex<()>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CachedKeyRing {
     ring: Option<Arc<KeyRing>>,
-    /// When it was read; `None` if it must be read again.
+    /// The time when it was read; `None` if it must be read again.
     at: Option<Duration>,
     /// Number of invalidations. A read in progress during an invalidation is outdated.
     changes: u64,
@@ -41,7 +42,7 @@ impl KeyRingCache {
     /// monotonic time.
     ///
     /// # Errors
-    /// The errors of `read` and of [`KeyRing::open`].
+    /// Returns the errors of `read` and of [`KeyRing::open`].
     pub async fn find(
         &self,
         environment: Environment,

@@ -1,4 +1,4 @@
-//! The list of signing keys for the operator.
+//! Builds the list of signing keys for the operator.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,11 +19,11 @@ pub struct ListedSigningKey {
     pub algorithm: SigningAlgorithm,
     /// The state now.
     pub state: KeyState,
-    /// When it was generated and published.
+    /// The time when it was generated and published.
     pub created_at: Timestamp,
-    /// When it starts to sign.
+    /// The time when it starts to sign.
     pub active_from: Timestamp,
-    /// When it is no longer published, if it has a successor.
+    /// The time when it is no longer published, if it has a successor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_until: Option<Timestamp>,
 }

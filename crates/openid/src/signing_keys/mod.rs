@@ -1,5 +1,6 @@
-//! The keys that sign ID tokens. For each environment and algorithm one key signs at a time; the next key is published
-//! before it signs, and the previous key until its last token has expired.
+//! The keys that sign ID tokens. For each environment and algorithm, a single key signs at a time.
+//! The next key is published before it signs, and the previous key stays published until its last
+//! token has expired.
 
 pub mod creation;
 pub mod key_ring;
@@ -25,7 +26,7 @@ rows! {
     /// A signing key in the database.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StoredSigningKey in "signing_keys" by [kid] {
-        /// The thumbprint (RFC 7638).
+        /// The key ID: the thumbprint of the public key (RFC 7638).
         pub kid: String,
         /// The environment of its tokens.
         pub environment: Environment,
@@ -38,9 +39,9 @@ rows! {
         pub private_key: StoredPrivateKey,
         /// The public key.
         pub public_key: PublicJwk as Json<PublicJwk>,
-        /// When it was generated and published.
+        /// The time when it was generated and published.
         pub created_at: Timestamp,
-        /// When it starts to sign.
+        /// The time when it starts to sign.
         pub active_from: Timestamp,
     }
 }
@@ -51,7 +52,7 @@ rows! {
 pub struct StoredPrivateKey(pub(crate) String);
 
 impl StoredPrivateKey {
-    /// Returns true if it was erased.
+    /// Returns true if the private key was erased.
     #[must_use]
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()

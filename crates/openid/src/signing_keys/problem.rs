@@ -1,4 +1,4 @@
-//! Finds problems of the keys before a login fails.
+//! Finds problems of the signing keys before they make logins fail.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -6,14 +6,15 @@ use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::Seal;
 use signpost_store::Store;
 
-use super::creation::encrypt_anew;
+use super::creation::reseal_key;
 use super::key_ring::decrypt_key;
 use super::sql;
 
 /// Checks at the start of the server, before the first login, that all signing keys can be decrypted.
 ///
 /// # Errors
-/// If a key cannot be decrypted, with the number of such keys, or the database cannot be read.
+/// Returns an error if a key cannot be decrypted, with the number of such keys, or the database
+/// cannot be read.
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     let keys = sql::list_all(store).await?;
     let mut errors =
@@ -30,13 +31,13 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let mut statements = Vec::new();
     for key in sql::list_all(store).await? {
-        if let Some(anew) = encrypt_anew(&key, seal)? {
-            statements.push(sql::reseal(&key, anew));
+        if let Some(resealed) = reseal_key(&key, seal)? {
+            statements.push(sql::reseal(&key, resealed));
         }
     }
     let sealed = statements.len();
     if sealed > 0 {
-        statements.push(sql::insert_resealed(sealed, now));
+        statements.push(sql::resealed_audit_statement(sealed, now));
         commit_secrets(store, seal, statements).await?;
     }
     Ok(sealed)

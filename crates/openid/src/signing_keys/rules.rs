@@ -1,7 +1,7 @@
 //! The rules of key rotation: the signing key, the published keys, and the due time of the next key.
 //!
-//! The keys of an environment and algorithm are in the order of their numbers. The last key that has started signs.
-//! The parameters of each function include all keys and the time.
+//! The keys of an environment and algorithm are in the order of their numbers. The last key that
+//! has started signs. Each function gets all keys and the time as parameters.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -17,12 +17,12 @@ pub const HINT_RETENTION: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// Publication period of a key that should sign immediately, long enough for all servers to read it.
 pub const SHORT_ANNOUNCEMENT_PERIOD: SignedDuration = SignedDuration::from_secs(10);
 
-/// The position and the start of a key.
+/// The position of a key, and the time when it starts to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyTimes {
-    /// The position.
+    /// The position of the key among the keys of its environment and algorithm.
     pub number: i64,
-    /// When it starts to sign.
+    /// The time when it starts to sign.
     pub active_from: Timestamp,
 }
 
@@ -30,15 +30,15 @@ pub struct KeyTimes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyState {
-    /// Published, and will sign.
+    /// The key is published, and will sign later.
     Next,
-    /// Signs.
+    /// The key signs.
     Signing,
-    /// Published, and no longer signs.
+    /// The key is published, and no longer signs.
     Retiring,
-    /// Verifies hints only.
+    /// The key only verifies tokens that are sent as hints.
     Retired,
-    /// Can be deleted.
+    /// The key can be deleted.
     #[serde(rename = "over")]
     Expired,
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn wrong_clock_does_not_stop_rotation() {
         let day = 24;
-        // A year ahead, then set back.
+        // The clock was a year ahead, and was then set back.
         let mut ring = keys(&[0, 365 * day]);
         assert_eq!(find_due(&ring, at(89 * day - 1)), Some(at(89 * day)));
         ring.push(KeyTimes { number: 3, active_from: at(90 * day) });
@@ -164,34 +164,35 @@ mod tests {
         assert_eq!(find_signer(&keys(&[5]), at(0)), Some(0), "a server with a slow clock");
     }
 
-    /// A key made by the operator or a server at an hour, with the long or the short notice.
+    /// A key that the operator or a server creates at an hour, with the long or the short
+    /// announcement period.
     #[derive(Clone, Debug)]
-    struct Made {
-        at: i64,
-        is_at_once: bool,
+    struct CreatedKey {
+        hour: i64,
+        is_immediate: bool,
     }
 
-    fn history() -> impl Strategy<Value = Vec<Made>> {
+    fn history() -> impl Strategy<Value = Vec<CreatedKey>> {
         prop::collection::vec((0..10_000_i64, any::<bool>()), 0..12).prop_map(|mut all| {
             all.sort_unstable();
-            all.into_iter().map(|(at, is_at_once)| Made { at, is_at_once }).collect()
+            all.into_iter().map(|(hour, is_immediate)| CreatedKey { hour, is_immediate }).collect()
         })
     }
 
     /// Returns the existing keys at a time.
-    fn play(history: &[Made], now: Timestamp) -> Vec<KeyTimes> {
+    fn keys_at(history: &[CreatedKey], now: Timestamp) -> Vec<KeyTimes> {
         let first = KeyTimes { number: 1, active_from: at(0) };
-        let made = history.iter().filter(|made| at(made.at) <= now).zip(2..).map(|(made, number)| {
-            let notice = if made.is_at_once { SHORT_ANNOUNCEMENT_PERIOD } else { ANNOUNCEMENT_PERIOD };
-            KeyTimes { number, active_from: at(made.at) + notice }
+        let created = history.iter().filter(|created| at(created.hour) <= now).zip(2..).map(|(created, number)| {
+            let notice = if created.is_immediate { SHORT_ANNOUNCEMENT_PERIOD } else { ANNOUNCEMENT_PERIOD };
+            KeyTimes { number, active_from: at(created.hour) + notice }
         });
-        std::iter::once(first).chain(made).collect()
+        std::iter::once(first).chain(created).collect()
     }
 
     proptest! {
         #[test]
         fn one_key_signs_at_any_time(history in history(), now in -10..11_000_i64) {
-            let keys = play(&history, at(now));
+            let keys = keys_at(&history, at(now));
             let signing = states(&keys, at(now)).into_iter().filter(|state| *state == "signing").count();
             prop_assert_eq!(signing, 1);
         }
@@ -200,9 +201,9 @@ mod tests {
         fn signer_stays_published_for_two_days(
             history in history(), now in 0..10_000_i64, later in 0..48_i64,
         ) {
-            let signer = find_signer(&play(&history, at(now)), at(now)).unwrap();
+            let signer = find_signer(&keys_at(&history, at(now)), at(now)).unwrap();
             let later = at(now + later);
-            prop_assert!(find_state(&play(&history, later), signer, later).is_published());
+            prop_assert!(find_state(&keys_at(&history, later), signer, later).is_published());
         }
 
         #[test]
@@ -210,7 +211,7 @@ mod tests {
             history in history(), now in 0..10_000_i64, seconds in -120..=120_i64,
         ) {
             // A server with a wrong clock reads these rows.
-            let keys = play(&history, at(now));
+            let keys = keys_at(&history, at(now));
             let wrong = at(now) + SignedDuration::from_secs(seconds);
             let signer = find_signer(&keys, wrong).unwrap();
             prop_assert!(find_state(&keys, signer, at(now)).is_published());

@@ -1,4 +1,4 @@
-//! Signing keys in the database.
+//! Queries and statements for signing keys.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ const LIST_BY_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environ
 
 const LIST_ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
 
-/// Only the first of several concurrent servers inserts the next key.
+/// Inserts a key. Only the first of several concurrent servers inserts the next key.
 const INSERT: &str = sql!(StoredSigningKey::INSERT, " ON CONFLICT (environment, algorithm, number) DO NOTHING");
 
 const DELETE_BEFORE: &str = "DELETE FROM signing_keys WHERE environment = $1 AND algorithm = $2 AND number < $3";
@@ -25,19 +25,20 @@ const ERASE: &str = "UPDATE signing_keys SET private_key = '' WHERE kid = $1 AND
 
 const DELETE: &str = "DELETE FROM signing_keys WHERE kid = $1";
 
-/// Compares with the read value: a key that was encrypted again in between remains unchanged.
+/// Replaces an encrypted private key. Compares the value that was read, so that a key that changed
+/// since then remains unchanged.
 const RESEAL: &str = "UPDATE signing_keys SET private_key = $1 WHERE kid = $2 AND private_key = $3";
 
-/// Private keys in plain text. Erased keys are empty.
+/// Counts private keys in plain text. Erased keys are empty.
 const COUNT_PLAIN_TEXT: &str =
     "SELECT COUNT(*) FROM signing_keys WHERE private_key <> '' AND private_key NOT LIKE 'sealed1:%'";
 
-/// The treatment of the keys before a new key.
+/// The treatment of the existing keys when a new key is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviousKeys {
-    /// They stay published until their tokens have expired.
+    /// The existing keys stay published until their tokens have expired.
     Retained,
-    /// They are deleted, because others may have signed with them.
+    /// The existing keys are deleted, because another party may have signed with them.
     Deleted,
 }
 
@@ -104,12 +105,12 @@ pub fn delete(kid: &str) -> Statement {
 
 /// Returns the statement that replaces an encrypted private key, unless it has changed.
 #[must_use]
-pub fn reseal(key: &StoredSigningKey, anew: super::StoredPrivateKey) -> Statement {
-    Statement::new(RESEAL, params![anew, &key.kid, key.private_key.clone()])
+pub fn reseal(key: &StoredSigningKey, resealed: super::StoredPrivateKey) -> Statement {
+    Statement::new(RESEAL, params![resealed, &key.kid, key.private_key.clone()])
 }
 
 /// Returns the statement that inserts the audit entry for newly encrypted keys.
 #[must_use]
-pub fn insert_resealed(keys: usize, now: Timestamp) -> Statement {
+pub fn resealed_audit_statement(keys: usize, now: Timestamp) -> Statement {
     insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &json!({ "signing_keys": keys }), now)
 }

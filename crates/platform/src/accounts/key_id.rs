@@ -1,29 +1,29 @@
-//! IDs of API keys.
+//! Public identifiers of API keys.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Number of characters of an ID after `key_`.
+/// Number of characters of an ID after the prefix `key_`.
 pub(crate) const KEY_ID_LEN: usize = 16;
 
-/// The ID of an API key, which is not secret: `key_` and 16 characters of the key.
+/// The public ID of an API key: `key_` and the first 16 characters of the key after its prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct KeyId(String);
 
 impl KeyId {
-    /// Creates an ID from the characters in a key.
+    /// Creates an ID from the characters that a key contains.
     pub(crate) fn from_characters(characters: &str) -> Self {
         Self(format!("key_{characters}"))
     }
 
-    /// Returns the text.
+    /// Returns the ID as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Parses an ID.
+    /// Parses an ID. Returns `None` if the text is not an ID.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("key_")?;

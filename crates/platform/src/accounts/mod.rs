@@ -1,4 +1,5 @@
-//! Accounts. Functions that read or write rows have an [`Account`] argument, so that no ownership check can be omitted.
+//! Accounts, which own domains, sessions and API keys. Functions that read or write rows take an
+//! [`Account`] argument, so that no ownership check can be omitted.
 
 pub mod audit;
 mod key_id;
@@ -14,41 +15,42 @@ use crate::limits::Caller;
 
 pub use key_id::KeyId;
 
-/// Live or sandbox: two equal interfaces with separate data.
+/// An environment of the API. The interfaces of both are equal, and their data are separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// For real users; `/v1`.
+    /// The environment for real users, at `/v1`.
     Live,
-    /// For tests; `/sandbox/v1`.
+    /// The environment for tests, at `/sandbox/v1`.
     Sandbox,
 }
 
-/// An account in an environment. Created from a valid key, or by the operator on the command line.
+/// An account in an environment. It is obtained from a valid API key, or created by the operator on
+/// the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
-    /// The name that the operator chose.
+    /// The name of the account, chosen by the operator.
     pub name: String,
-    /// The environment.
+    /// The environment of the API.
     pub environment: Environment,
 }
 
-/// The name of the system account, which has no valid API keys.
+/// Name of the system account, which cannot have valid API keys.
 pub const SERVER_ACCOUNT: &str = "server";
 
-/// The API to which a key grants access.
+/// An API that a key gives access to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The authentication API.
     #[default]
     Auth,
-    /// The submission of an operator's own ATMs.
+    /// The API for the ATMs of an ATM operator.
     Atms,
 }
 
 impl Account {
-    /// Returns true if this is the server's own account.
+    /// Returns `true` if this is the system account.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.name == SERVER_ACCOUNT
@@ -56,10 +58,10 @@ impl Account {
 }
 
 impl Scope {
-    /// All values.
+    /// All scopes.
     pub const ALL: [Self; 2] = [Self::Auth, Self::Atms];
 
-    /// Returns the name in the database and in replies.
+    /// Returns the name that is stored and sent in responses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -68,7 +70,7 @@ impl Scope {
         }
     }
 
-    /// Parses the name.
+    /// Parses a scope by its name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text)
@@ -76,10 +78,10 @@ impl Scope {
 }
 
 impl Environment {
-    /// All values.
+    /// All environments.
     pub const ALL: [Self; 2] = [Self::Live, Self::Sandbox];
 
-    /// Returns the name in the database and in replies.
+    /// Returns the name that is stored and sent in responses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -88,7 +90,7 @@ impl Environment {
         }
     }
 
-    /// Returns the path of the API.
+    /// Returns the path prefix of the API.
     #[must_use]
     pub fn path(self) -> &'static str {
         match self {
@@ -97,7 +99,7 @@ impl Environment {
         }
     }
 
-    /// Returns the path of the pages.
+    /// Returns the path prefix of the login pages.
     #[must_use]
     pub fn page_path(self) -> &'static str {
         match self {
@@ -106,7 +108,7 @@ impl Environment {
         }
     }
 
-    /// Parses the name.
+    /// Parses an environment by its name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|environment| environment.as_str() == text)

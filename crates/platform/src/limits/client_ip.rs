@@ -1,4 +1,4 @@
-//! The caller for which a request is counted.
+//! Determines the caller that a request counts against, usually the client address.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,23 +9,25 @@ use serde::{Deserialize, Deserializer};
 
 use crate::setting::{MAX_ITEMS, items, parsed};
 
-/// The caller for which a request is counted.
+/// The caller that a request counts against.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// An account in an environment.
     Account(String),
-    /// A page that polls a session.
+    /// A page that polls this session.
     Session(String),
-    /// An OpenID Connect client, or a grant of a client.
+    /// An OpenID Connect client, or a grant that was issued to it.
     Client(String),
     /// All callers together.
     All,
-    /// An IPv4 address, or an IPv6 network of 64 bits: a single household or machine.
+    /// An IPv4 address, or the /64 network of an IPv6 address, which a single household or machine
+    /// uses.
     Address(IpAddr),
-    /// The address of a program with a missing or invalid API key or client secret. Counted separately from
-    /// [`Caller::Address`], so that such a program does not use up the requests of browsers at its address.
+    /// The address of a program without a valid API key or client secret. It is counted separately
+    /// from [`Caller::Address`], so that the program does not use up the limits of browsers at its
+    /// address.
     WithoutKey(IpAddr),
-    /// The network around an address.
+    /// The network that contains an address.
     Network(IpNet),
 }
 
@@ -44,7 +46,8 @@ impl fmt::Display for Caller {
 }
 
 impl Caller {
-    /// Returns the caller for a request without a valid key: the address, counted separately from pages.
+    /// Returns the caller for a request without a valid key, which is counted separately from the
+    /// pages at the address.
     #[must_use]
     pub fn without_key(&self) -> Self {
         match self {
@@ -54,7 +57,7 @@ impl Caller {
     }
 }
 
-/// The trusted proxies, and their header for the client address: a part of the configuration.
+/// The configuration of trusted proxies, and of the header in which they report the client address.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proxies {
@@ -64,12 +67,12 @@ pub struct Proxies {
     header: ForwardedHeader,
 }
 
-/// The header with the client address. A proxy sets either header and forwards the other unchanged, so only the
-/// configured header is read.
+/// The header in which proxies report the client address. A proxy sets only one of the two headers
+/// and forwards the other unchanged, so only the configured header may be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedHeader {
-    /// `X-Forwarded-For`, set by nearly every proxy.
+    /// `X-Forwarded-For`, which nearly every proxy sets.
     #[default]
     XForwardedFor,
     /// `Forwarded` (RFC 7239).
@@ -77,7 +80,7 @@ pub enum ForwardedHeader {
 }
 
 impl Proxies {
-    /// Returns true if no proxy is trusted.
+    /// Returns `true` if no proxy is trusted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty()
@@ -92,34 +95,36 @@ fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> 
     })
 }
 
-/// Parses a network, or an address as a network with a single address.
+/// Parses a network. A single address is a network with one address.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).ok()
 }
 
 impl Proxies {
-    /// Trusts proxies in these networks to report the client address in this header.
+    /// Creates a configuration that trusts proxies in these networks to report the client address
+    /// in this header.
     #[must_use]
     pub fn new(networks: Vec<IpNet>, header: ForwardedHeader) -> Self {
         Self { networks, header }
     }
 
-    /// Returns the address to count for a connection; `None` if it is a trusted proxy.
+    /// Returns the address of a connection, or `None` if it belongs to a trusted proxy.
     #[must_use]
     pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
         let address = peer.ip().to_canonical();
-        (!self.trust(address)).then(|| household(address))
+        (!self.trusts(address)).then(|| ipv6_network(address))
     }
 
-    /// Returns true if a connection is from a trusted proxy. If none is configured and the server listens on loopback,
-    /// a local proxy is trusted, because no other host reaches the server.
+    /// Returns `true` if a connection is from a trusted proxy. If none is configured and the server
+    /// listens on loopback, proxies on this machine are trusted, because no other host can reach
+    /// the server.
     #[must_use]
-    pub fn trust_connection(&self, peer: SocketAddr, listen: SocketAddr) -> bool {
+    pub fn trusts_connection(&self, peer: SocketAddr, listen: SocketAddr) -> bool {
         let is_own_machine = self.is_empty() && listen.ip().is_loopback() && peer.ip().to_canonical().is_loopback();
-        is_own_machine || self.trust(peer.ip().to_canonical())
+        is_own_machine || self.trusts(peer.ip().to_canonical())
     }
 
-    pub(crate) fn trust(&self, address: IpAddr) -> bool {
+    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
@@ -129,60 +134,63 @@ impl Proxies {
 }
 
 impl ForwardedHeader {
-    /// Returns the addresses in the header, left to right; `None` for an element that is not an address.
+    /// Returns the addresses in the header from left to right, with `None` for an element that is
+    /// not an address.
     pub(super) fn hops(self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
         let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self {
             Self::XForwardedFor => ("x-forwarded-for", address),
             Self::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
         };
-        // The part that the client sent may be any bytes, and must not hide the part of the proxy.
+        // A client can send arbitrary bytes in its part of the header, which must not invalidate
+        // the part of the proxy.
         let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
         lines.flat_map(|line| line.split(',').map(read).collect::<Vec<_>>()).collect()
     }
 }
 
-/// Returns the client address: the connection's, or behind trusted proxies the rightmost address in their header that
-/// is not a trusted proxy.
+/// Returns the client address of a request. This is the address of the connection or, behind
+/// trusted proxies, the rightmost address in their header that is not a trusted proxy.
 #[must_use]
 pub fn find_caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
     let mut client = peer.ip().to_canonical();
-    if proxies.trust(client) {
+    if proxies.trusts(client) {
         for hop in proxies.header.hops(headers).into_iter().rev() {
             let Some(address) = hop else { break };
             client = address;
-            if !proxies.trust(client) {
+            if !proxies.trusts(client) {
                 break;
             }
         }
     }
-    Caller::Address(household(client))
+    Caller::Address(ipv6_network(client))
 }
 
-/// Returns an IPv4 address unchanged, and an IPv6 address as its network of 64 bits.
-fn household(address: IpAddr) -> IpAddr {
+/// Returns an IPv4 address unchanged, and the /64 network of an IPv6 address.
+fn ipv6_network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
         v4 @ IpAddr::V4(_) => v4,
     }
 }
 
-/// Returns the network that a single customer of a provider may own: the first 24 bits of an IPv4 address, the first 48
-/// of IPv6.
+/// Returns the network that a single customer of an internet provider may have: the /24 network of
+/// an IPv4 address, or the /48 network of an IPv6 address.
 #[must_use]
-pub fn network_of(address: IpAddr) -> IpAddr {
+pub fn customer_network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80)).into(),
     }
 }
 
-/// Parses a `for` parameter (RFC 7239, section 4), such as `for="[2001:db8::1]:4711"`.
+/// Parses a `for` parameter of the `Forwarded` header (RFC 7239, section 4), such as
+/// `for="[2001:db8::1]:4711"`.
 fn for_parameter(pair: &str) -> Option<IpAddr> {
     let (name, value) = pair.split_once('=')?;
     if name.trim().eq_ignore_ascii_case("for") { address(value.trim().trim_matches('"')) } else { None }
 }
 
-/// Parses an address, with or without brackets and a port.
+/// Parses an IP address, with or without brackets and a port.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(inside, _)| inside);
@@ -197,15 +205,20 @@ mod tests {
 
     use super::*;
 
-    fn seen(peer: &str, header: (&'static str, &str), proxies: &[&str]) -> String {
+    fn client_ip(peer: &str, header: (&'static str, &str), proxies: &[&str]) -> String {
         let written = match header.0 {
             "forwarded" => ForwardedHeader::Forwarded,
             _ => ForwardedHeader::XForwardedFor,
         };
-        seen_by(peer, &[header], proxies, written)
+        client_ip_with_header(peer, &[header], proxies, written)
     }
 
-    fn seen_by(peer: &str, headers: &[(&'static str, &str)], proxies: &[&str], written: ForwardedHeader) -> String {
+    fn client_ip_with_header(
+        peer: &str,
+        headers: &[(&'static str, &str)],
+        proxies: &[&str],
+        written: ForwardedHeader,
+    ) -> String {
         let proxies = Proxies::new(
             networks(StrDeserializer::<serde::de::value::Error>::new(&proxies.join(","))).unwrap(),
             written,
@@ -223,21 +236,27 @@ mod tests {
         for (written, expected) in
             [(ForwardedHeader::XForwardedFor, "198.51.100.7"), (ForwardedHeader::Forwarded, "203.0.113.66")]
         {
-            assert_eq!(seen_by("10.0.0.1", &both, &["10.0.0.0/8"], written), expected);
+            assert_eq!(client_ip_with_header("10.0.0.1", &both, &["10.0.0.0/8"], written), expected);
         }
-        // If the header of the proxy is missing, the other header does not replace it.
-        assert_eq!(seen_by("10.0.0.1", &both[..1], &["10.0.0.0/8"], ForwardedHeader::XForwardedFor), "10.0.0.1");
-        assert_eq!(seen_by("10.0.0.1", &both[1..], &["10.0.0.0/8"], ForwardedHeader::Forwarded), "10.0.0.1");
+        // If the proxy does not send its header, the other header does not replace it.
+        assert_eq!(
+            client_ip_with_header("10.0.0.1", &both[..1], &["10.0.0.0/8"], ForwardedHeader::XForwardedFor),
+            "10.0.0.1"
+        );
+        assert_eq!(
+            client_ip_with_header("10.0.0.1", &both[1..], &["10.0.0.0/8"], ForwardedHeader::Forwarded),
+            "10.0.0.1"
+        );
     }
 
     #[test]
     fn client_elements_do_not_hide_the_proxy() {
-        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "\u{e9}, 198.51.100.7"), &["10.0.0.0/8"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "198.51.100.7, \u{e9}"), &["10.0.0.0/8"]), "10.0.0.1");
+        assert_eq!(client_ip("10.0.0.1", ("x-forwarded-for", "\u{e9}, 198.51.100.7"), &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(client_ip("10.0.0.1", ("x-forwarded-for", "198.51.100.7, \u{e9}"), &["10.0.0.0/8"]), "10.0.0.1");
     }
 
     #[test]
-    fn only_trusted_proxies_name_the_client() {
+    fn only_trusted_proxies_report_the_client() {
         let list = "203.0.113.9, 198.51.100.7, 10.0.0.2";
         for (peer, proxies, expected) in [
             ("192.0.2.1", &[][..], "192.0.2.1"),
@@ -247,7 +266,7 @@ mod tests {
             ("10.0.0.1", &["0.0.0.0/0"], "203.0.113.9"),
             ("::ffff:10.0.0.1", &["10.0.0.0/8"], "198.51.100.7"),
         ] {
-            assert_eq!(seen(peer, ("x-forwarded-for", list), proxies), expected, "{peer} {proxies:?}");
+            assert_eq!(client_ip(peer, ("x-forwarded-for", list), proxies), expected, "{peer} {proxies:?}");
         }
     }
 
@@ -268,20 +287,20 @@ mod tests {
             ("127.0.0.1", "::ffff:127.0.0.1", "::", true),
         ] {
             let [peer, listen] = [peer, listen].map(|address| SocketAddr::new(address.parse().unwrap(), 1));
-            assert_eq!(of(named).trust_connection(peer, listen), is_trusted, "{named} {peer} {listen}");
+            assert_eq!(of(named).trusts_connection(peer, listen), is_trusted, "{named} {peer} {listen}");
         }
     }
 
     #[test]
     fn forwarded_follows_rfc_7239() {
         let header = ("forwarded", "for=192.0.2.60;proto=http, For=\"[2001:db8:1:2:3::4]:4711\"");
-        assert_eq!(seen("10.0.0.1", header, &["10.0.0.0/8"]), "2001:db8:1:2::");
-        assert_eq!(seen("10.0.0.1", ("forwarded", "for=unknown"), &["10.0.0.0/8"]), "10.0.0.1");
+        assert_eq!(client_ip("10.0.0.1", header, &["10.0.0.0/8"]), "2001:db8:1:2::");
+        assert_eq!(client_ip("10.0.0.1", ("forwarded", "for=unknown"), &["10.0.0.0/8"]), "10.0.0.1");
     }
 
     #[test]
     fn ipv6_network_is_one_caller() {
-        assert_eq!(seen("2001:db8::1:2:3:4", ("x", ""), &[]), seen("2001:db8::9:9:9:9", ("x", ""), &[]));
+        assert_eq!(client_ip("2001:db8::1:2:3:4", ("x", ""), &[]), client_ip("2001:db8::9:9:9:9", ("x", ""), &[]));
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Detection of proxies that do not report client addresses: the doctor sends a request with a reserved address, and
-//! the server replies how it counts that request.
+//! Detects proxies that do not report client addresses. The doctor command sends a request with a
+//! reserved address in the proxy headers, and the server responds with the kind of caller that it
+//! counted.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,50 +8,57 @@ use axum::http::{HeaderMap, HeaderName};
 
 use super::{ForwardedHeader, Proxies};
 
-/// The address that the doctor sends in the headers of proxies. It is reserved for documentation (RFC 5737), so no
-/// client has it.
-pub const CLAIMED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
+/// The address that the doctor sends in the proxy headers. It is reserved for documentation (RFC
+/// 5737), so no real client has it.
+pub const PROBE_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// Request header that requests a [`ForwardingResult`].
+/// Request header that asks the server for a [`ForwardingResult`].
 pub const FORWARDING_REQUEST: HeaderName = HeaderName::from_static("signpost-doctor");
-/// Response header with the name of a [`ForwardingResult`].
+/// Response header that contains the name of a [`ForwardingResult`].
 pub const FORWARDING_RESPONSE: HeaderName = HeaderName::from_static("signpost-client");
 
-/// Headers that only proxies set.
+/// Headers that are set by proxies only.
 const PROXY_HEADERS: [&str; 5] = ["via", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
 
-/// The result for a request from [`CLAIMED_ADDRESS`]. It contains no address and no network; clients could also find it
-/// out with many requests.
+/// The caller that the server counts for a request with [`PROBE_ADDRESS`]. It contains no address
+/// and no network; a client could find out as much by sending many requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardingResult {
-    /// Counted for the connection; there is no sign of a proxy.
+    /// The address of the connection, without any sign of a proxy.
     Direct,
-    /// Counted for the connection, although it is a proxy: the proxy is not trusted, and all its clients share their
-    /// limits.
-    Unread,
-    /// Counted for a trusted proxy, because it reports no client address.
-    Unnamed,
-    /// Counted for the client address that a trusted proxy reports.
-    Named,
-    /// Counted for the address that the client sent.
-    Claimed,
-    /// The client has a trusted address, or a proxy forwards the headers of clients.
-    Trusted,
+    /// The address of an untrusted proxy, whose clients therefore share their limits.
+    UntrustedProxy,
+    /// The address of a trusted proxy that reports no client address.
+    MissingAddress,
+    /// The client address that a trusted proxy reported.
+    ForwardedAddress,
+    /// The address that the client claimed to have.
+    ClaimedAddress,
+    /// A trusted address: the client has a trusted address, or a trusted proxy forwards the headers
+    /// of its clients.
+    TrustedAddress,
 }
 
 impl ForwardingResult {
-    const ALL: [Self; 6] = [Self::Direct, Self::Unread, Self::Unnamed, Self::Named, Self::Claimed, Self::Trusted];
+    const ALL: [Self; 6] = [
+        Self::Direct,
+        Self::UntrustedProxy,
+        Self::MissingAddress,
+        Self::ForwardedAddress,
+        Self::ClaimedAddress,
+        Self::TrustedAddress,
+    ];
 
     /// Returns the name in the response header.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Direct => "direct",
-            Self::Unread => "unread",
-            Self::Unnamed => "unnamed",
-            Self::Named => "named",
-            Self::Claimed => "claimed",
-            Self::Trusted => "trusted",
+            Self::UntrustedProxy => "unread",
+            Self::MissingAddress => "unnamed",
+            Self::ForwardedAddress => "named",
+            Self::ClaimedAddress => "claimed",
+            Self::TrustedAddress => "trusted",
         }
     }
 
@@ -61,33 +69,34 @@ impl ForwardingResult {
     }
 }
 
-/// Determines how a request with [`CLAIMED_ADDRESS`] in both headers of proxies is counted.
+/// Determines the caller that is counted for a request with [`PROBE_ADDRESS`] in both proxy
+/// headers.
 #[must_use]
 pub fn check_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> ForwardingResult {
-    if !proxies.trust(peer.ip().to_canonical()) {
+    if !proxies.trusts(peer.ip().to_canonical()) {
         let both = [ForwardedHeader::XForwardedFor, ForwardedHeader::Forwarded];
-        let is_as_written = both.iter().flat_map(|one| one.hops(headers)).all(|hop| hop == Some(CLAIMED_ADDRESS));
+        let is_as_written = both.iter().flat_map(|one| one.hops(headers)).all(|hop| hop == Some(PROBE_ADDRESS));
         let has_sign = PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
-        return if is_as_written && !has_sign { ForwardingResult::Direct } else { ForwardingResult::Unread };
+        return if is_as_written && !has_sign { ForwardingResult::Direct } else { ForwardingResult::UntrustedProxy };
     }
     let mut is_first = true;
     for hop in proxies.header().hops(headers).into_iter().rev() {
         match hop {
-            Some(CLAIMED_ADDRESS) if is_first => return ForwardingResult::Claimed,
-            Some(CLAIMED_ADDRESS) => return ForwardingResult::Trusted,
-            Some(address) if proxies.trust(address) => is_first = false,
-            Some(_) => return ForwardingResult::Named,
+            Some(PROBE_ADDRESS) if is_first => return ForwardingResult::ClaimedAddress,
+            Some(PROBE_ADDRESS) => return ForwardingResult::TrustedAddress,
+            Some(address) if proxies.trusts(address) => is_first = false,
+            Some(_) => return ForwardingResult::ForwardedAddress,
             None => break,
         }
     }
-    if is_first { ForwardingResult::Unnamed } else { ForwardingResult::Trusted }
+    if is_first { ForwardingResult::MissingAddress } else { ForwardingResult::TrustedAddress }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seen(
+    fn forwarding_result(
         peer: &str,
         trusted: &str,
         header: ForwardedHeader,
@@ -99,7 +108,7 @@ mod tests {
         check_forwarding(peer, &headers.collect(), &Proxies::new(networks, header)).as_str()
     }
 
-    /// The peer, the trusted networks, the headers, and the expected name.
+    /// The peer, the trusted networks, the proxy headers, and the expected name of the result.
     type ForwardingRow = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
     #[test]
@@ -130,7 +139,7 @@ mod tests {
         ];
         for (peer, trusted, headers, expected) in table {
             assert_eq!(
-                seen(peer, trusted, ForwardedHeader::XForwardedFor, headers),
+                forwarding_result(peer, trusted, ForwardedHeader::XForwardedFor, headers),
                 expected,
                 "{peer} {trusted} {headers:?}"
             );
@@ -139,7 +148,7 @@ mod tests {
         for (headers, expected) in
             [([(FOR, "192.0.2.77"), appended], "named"), ([(FOR, "203.0.113.9"), FORWARDED], "claimed")]
         {
-            assert_eq!(seen("10.0.0.1", own, ForwardedHeader::Forwarded, &headers), expected);
+            assert_eq!(forwarding_result("10.0.0.1", own, ForwardedHeader::Forwarded, &headers), expected);
         }
     }
 

@@ -1,34 +1,36 @@
-//! Bounds the requests in progress of each client address, from the head of a request to the end of its response.
+//! Limits the number of requests in progress per client address. A request is in progress from its
+//! head until the end of its response.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::Extensions;
 
-use super::{Caller, Concurrent, Slot};
+use super::{Caller, CallerSlots, Slot};
 
-/// Maximum number of requests in progress for a client address. Requests with a valid API key and open streams are not
-/// counted: they have separate limits.
+/// Maximum number of requests in progress per client address. Requests with a valid API key and
+/// open streams are excluded, because they have separate limits.
 pub const MAX_IN_PROGRESS: usize = 256;
 
-/// Maximum number of requests in progress of an account, beyond [`MAX_IN_PROGRESS`] of their client address.
+/// Maximum number of requests in progress per account, in addition to [`MAX_IN_PROGRESS`] of their
+/// client address.
 pub const MAX_KEYED_IN_PROGRESS: usize = 2500;
 
 /// Number of independently locked maps, so that threads rarely wait for each other.
 const SHARDS: usize = 32;
 
-/// Counts the requests in progress per client address.
+/// Counts the requests in progress per client address. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct InProgress(Arc<Shards>);
 
 #[derive(Debug)]
 struct Shards {
     hasher: RandomState,
-    counts: [Concurrent; SHARDS],
+    counts: [CallerSlots; SHARDS],
 }
 
-/// The permit of a request, stored in its extensions. All clones share a slot, freed when the last clone is dropped or
-/// any of them is released.
+/// The permit of a request, stored in the request's extensions. All clones share a slot,
+/// which is freed when the last clone is dropped or any clone is released.
 #[derive(Clone, Debug)]
 pub struct RequestPermit(Arc<Mutex<PermitState>>);
 
@@ -41,14 +43,15 @@ enum PermitState {
 
 impl Default for InProgress {
     fn default() -> Self {
-        let counts = std::array::from_fn(|_| Concurrent::default());
+        let counts = std::array::from_fn(|_| CallerSlots::default());
         Self(Arc::new(Shards { hasher: RandomState::new(), counts }))
     }
 }
 
 impl InProgress {
-    /// Returns a permit for a request of this caller. It is rejected ([`RequestPermit::is_refused`]) if
-    /// [`MAX_IN_PROGRESS`] requests of the caller are in progress.
+    /// Returns a permit for a request of this caller. The permit is refused
+    /// ([`RequestPermit::is_refused`]) if the caller already has [`MAX_IN_PROGRESS`] requests in
+    /// progress.
     #[must_use]
     pub fn enter(&self, caller: Caller) -> RequestPermit {
         let Shards { hasher, counts } = &*self.0;
@@ -62,37 +65,39 @@ impl InProgress {
 }
 
 impl RequestPermit {
-    /// Returns the permit of the request with these extensions. Requests without a connection have none.
+    /// Returns the permit in the extensions of a request. Only requests in tests have none.
     #[must_use]
     pub fn from_extensions(extensions: &Extensions) -> Option<&Self> {
         extensions.get()
     }
 
-    /// Returns true if the limit was reached when the request arrived and the rejection has not been lifted.
+    /// Returns `true` if the caller had too many requests in progress when the request arrived, and
+    /// no other slot has replaced the refusal.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), PermitState::Refused)
     }
 
-    /// Replaces a rejection by a slot of another kind.
+    /// Replaces the refusal by a slot of another limit.
     pub fn hold(&self, slot: Slot) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Held { _slot: slot };
     }
 
-    /// Frees the slot: another limit bounds the request from now on.
+    /// Frees the slot, because another limit applies to the request from now on.
     pub fn release(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Released;
     }
 }
 
-/// Returns true if the request with these extensions exceeds the requests in progress of its client address.
+/// Returns `true` if the permit in these request extensions was refused.
 #[must_use]
-pub fn is_over_in_progress(extensions: &Extensions) -> bool {
+pub fn is_in_progress_limit_exceeded(extensions: &Extensions) -> bool {
     RequestPermit::from_extensions(extensions).is_some_and(RequestPermit::is_refused)
 }
 
-/// Frees the slot of a request that another limit bounds: the limit of its API key, or of open streams.
-pub fn release_in_progress(extensions: &Extensions) {
+/// Frees the slot of a request because another limit applies to it, such as the limit of its API
+/// key or of open streams.
+pub fn release_request_slot(extensions: &Extensions) {
     if let Some(permit) = RequestPermit::from_extensions(extensions) {
         permit.release();
     }

@@ -1,4 +1,4 @@
-//! Windows in this process.
+//! Counts requests in sliding windows in the memory of this process.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -13,17 +13,18 @@ use crate::redis::Servers;
 
 /// Number of independently locked shards per limit.
 const SHARDS: usize = 64;
-/// Size of a shard, in callers, from which callers with an empty window are removed.
-const SWEEP_AT: usize = 50_000 / SHARDS;
+/// Number of callers in a shard that triggers the removal of callers without recent requests.
+const SWEEP_THRESHOLD: usize = 50_000 / SHARDS;
 
-/// The accepted requests, per limit and caller. Times are from [`crate::clock::Clock::elapsed`], so they are monotonic.
+/// The sliding windows of all limits and callers. Times are from [`crate::clock::Clock::elapsed`],
+/// so they are monotonic.
 #[derive(Debug)]
 pub struct LocalWindows {
     limits: [[Mutex<WindowShard>; SHARDS]; Limit::COUNT],
     hasher: RandomState,
 }
 
-/// The windows of some callers for a limit.
+/// The windows of some callers for one limit.
 #[derive(Debug, Default)]
 struct WindowShard {
     windows: HashMap<Caller, Window>,
@@ -33,26 +34,29 @@ struct WindowShard {
 #[derive(Debug)]
 struct Window {
     length: Duration,
-    /// Times of the requests that were accepted here, oldest first.
-    passed: VecDeque<Duration>,
-    /// Times of the requests that are not yet counted in Redis, because it was unreachable.
-    owed: VecDeque<Duration>,
-    /// Number of owed requests that are being counted in Redis.
-    handed: usize,
-    /// The time of the last reply of Redis, and the number of requests that all servers accepted.
+    /// Times of the requests that this server accepted, oldest first.
+    accepted: VecDeque<Duration>,
+    /// Times of the accepted requests that are not counted in Redis yet, because it was
+    /// unreachable.
+    uncounted: VecDeque<Duration>,
+    /// Number of uncounted requests that are being counted in Redis at the moment.
+    being_counted: usize,
+    /// The time of the last reply of Redis, and the number of requests that all servers had
+    /// accepted then.
     last_reply: Option<(Duration, u32)>,
 }
 
-/// A request that is counted here. Dropping it restores the owed requests.
+/// A request that this server counted. Dropping it restores the requests that are not counted in
+/// Redis.
 #[derive(Debug)]
 pub(super) struct CountedRequest<'a> {
     shard: &'a Mutex<WindowShard>,
     caller: &'a Caller,
     rate: Rate,
     now: Duration,
-    /// Units of the window that the request uses.
+    /// Number of units of the window that the request uses.
     cost: u32,
-    owed: VecDeque<Duration>,
+    uncounted: VecDeque<Duration>,
 }
 
 impl Default for LocalWindows {
@@ -63,8 +67,8 @@ impl Default for LocalWindows {
 }
 
 impl LocalWindows {
-    /// Counts a request that uses `cost` units of the window. If it is rejected, returns the wait until a retry will be
-    /// accepted.
+    /// Counts a request that uses `cost` units of the window. If it is rejected, returns the time
+    /// until a retry will be accepted.
     pub(super) fn count<'a>(
         &'a self,
         limit: Limit,
@@ -76,17 +80,17 @@ impl LocalWindows {
         let mut windows = lock(shard);
         windows.sweep(now);
         windows.change(caller, rate, |window| {
-            window.forget(now);
+            window.remove_expired(now);
             // The request is accepted once this many of the oldest units have left the window.
-            let excess = (window.passed.len() + cost as usize).saturating_sub(rate.count as usize);
+            let excess = (window.accepted.len() + cost as usize).saturating_sub(rate.count as usize);
             if let Some(last) = excess.checked_sub(1) {
-                let until = window.passed.get(last).map_or(now, |at| *at) + rate.window;
+                let until = window.accepted.get(last).map_or(now, |at| *at) + rate.window;
                 return Err(until.saturating_sub(now));
             }
-            window.passed.extend(repeat_n(now, cost as usize));
-            let owed = take(&mut window.owed);
-            window.handed += owed.len();
-            Ok(CountedRequest { shard, caller, rate, now, cost, owed })
+            window.accepted.extend(repeat_n(now, cost as usize));
+            let uncounted = take(&mut window.uncounted);
+            window.being_counted += uncounted.len();
+            Ok(CountedRequest { shard, caller, rate, now, cost, uncounted })
         })
     }
 
@@ -97,45 +101,46 @@ impl LocalWindows {
 }
 
 fn lock(shard: &Mutex<WindowShard>) -> MutexGuard<'_, WindowShard> {
-    // A panic leaves valid counts.
+    // The counts are valid even after a panic.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl CountedRequest<'_> {
-    /// Returns the number of requests that were accepted here and are not counted in Redis.
-    pub(super) fn owed(&self) -> usize {
-        self.owed.len()
+    /// Returns the number of accepted requests that are not counted in Redis yet.
+    pub(super) fn uncounted(&self) -> usize {
+        self.uncounted.len()
     }
 
-    /// Applies the reply of Redis, which counted the owed requests, and counted or rejected this request.
-    pub(super) fn settle(mut self, count: &SharedCount) -> Result<(), Duration> {
-        let handed = take(&mut self.owed).len();
+    /// Applies the reply of Redis, which has counted all earlier requests, and has counted or
+    /// rejected this request.
+    pub(super) fn apply_reply(mut self, count: &SharedCount) -> Result<(), Duration> {
+        let being_counted = take(&mut self.uncounted).len();
         self.change(|window| {
-            window.handed = window.handed.saturating_sub(handed);
-            window.last_reply = Some((self.now, count.passed));
+            window.being_counted = window.being_counted.saturating_sub(being_counted);
+            window.last_reply = Some((self.now, count.accepted));
             if count.wait.is_zero() { Ok(()) } else { window.refuse(self.cost, count.wait) }
         })
     }
 
-    /// Rejects the request because Redis is slow, so that its count there is unknown.
+    /// Rejects the request because Redis is slow, so that it is unknown whether Redis counted it.
     pub(super) fn refuse(self, wait: Duration) -> Result<(), Duration> {
         self.change(|window| window.refuse(self.cost, wait))
     }
 
-    /// Decides without an unreachable Redis: the request is accepted within this server's share of the window that
-    /// remained at the last reply.
+    /// Decides while Redis is unreachable. The request is accepted within this server's share of
+    /// the units that were left in the window at the last reply of Redis.
     pub(super) fn share(mut self, servers: Servers) -> Result<(), Duration> {
-        let owed = take(&mut self.owed);
+        let uncounted = take(&mut self.uncounted);
         let Self { rate, now, cost, .. } = self;
         self.change(|window| {
-            window.owe(owed);
+            window.restore_uncounted(uncounted);
             let last_reply = window.last_reply.map_or(0, |(_, count)| count);
             let share = servers.share(rate.count.saturating_sub(last_reply)) as usize;
-            if window.owed.len() + window.handed + cost as usize <= share {
-                window.owed.extend(repeat_n(now, cost as usize));
+            if window.uncounted.len() + window.being_counted + cost as usize <= share {
+                window.uncounted.extend(repeat_n(now, cost as usize));
                 return Ok(());
             }
-            let first = window.owed.front().copied().into_iter().chain(window.last_reply.map(|(at, _)| at)).min();
+            let first = window.uncounted.front().copied().into_iter().chain(window.last_reply.map(|(at, _)| at)).min();
             window.refuse(cost, first.map_or(Duration::from_secs(1), |at| (at + rate.window).saturating_sub(now)))
         })
     }
@@ -147,15 +152,15 @@ impl CountedRequest<'_> {
 
 impl Drop for CountedRequest<'_> {
     fn drop(&mut self) {
-        if !self.owed.is_empty() {
-            let owed = take(&mut self.owed);
-            self.change(|window| window.owe(owed));
+        if !self.uncounted.is_empty() {
+            let uncounted = take(&mut self.uncounted);
+            self.change(|window| window.restore_uncounted(uncounted));
         }
     }
 }
 
 impl WindowShard {
-    /// Changes the window of a caller. Only new callers are cloned.
+    /// Changes the window of a caller. The caller is cloned only if it is new.
     fn change<T>(&mut self, caller: &Caller, rate: Rate, change: impl FnOnce(&mut Window) -> T) -> T {
         match self.windows.get_mut(caller) {
             Some(window) => change(window),
@@ -163,15 +168,16 @@ impl WindowShard {
         }
     }
 
-    /// Removes empty windows, so that memory is bounded by the requests of a single window from any number of
-    /// addresses. The threshold doubles while no window is empty, so that the work per request is constant.
+    /// Removes the callers without recent requests, so that memory is bounded by the requests in a
+    /// single window. The threshold doubles if no caller can be removed, so that the amortized cost
+    /// per request is constant.
     fn sweep(&mut self, now: Duration) {
-        if self.windows.len() < self.sweep_at.max(SWEEP_AT) {
+        if self.windows.len() < self.sweep_at.max(SWEEP_THRESHOLD) {
             return;
         }
         self.windows.retain(|_, window| {
-            window.forget(now);
-            !window.passed.is_empty() || window.last_reply.is_some()
+            window.remove_expired(now);
+            !window.accepted.is_empty() || window.last_reply.is_some()
         });
         self.sweep_at = self.windows.len() * 2;
     }
@@ -179,12 +185,12 @@ impl WindowShard {
 
 impl Window {
     fn new(length: Duration) -> Self {
-        Self { length, passed: VecDeque::new(), owed: VecDeque::new(), handed: 0, last_reply: None }
+        Self { length, accepted: VecDeque::new(), uncounted: VecDeque::new(), being_counted: 0, last_reply: None }
     }
 
-    fn forget(&mut self, now: Duration) {
+    fn remove_expired(&mut self, now: Duration) {
         let length = self.length;
-        for times in [&mut self.passed, &mut self.owed] {
+        for times in [&mut self.accepted, &mut self.uncounted] {
             while let Some(at) = times.front()
                 && *at + length <= now
             {
@@ -194,17 +200,18 @@ impl Window {
         self.last_reply = self.last_reply.filter(|(at, _)| *at + length > now);
     }
 
-    /// Removes the last request, of `cost` units, because it was rejected.
+    /// Removes the last request, which used `cost` units, because it was rejected.
     fn refuse(&mut self, cost: u32, wait: Duration) -> Result<(), Duration> {
-        self.passed.truncate(self.passed.len().saturating_sub(cost as usize));
+        self.accepted.truncate(self.accepted.len().saturating_sub(cost as usize));
         Err(wait)
     }
 
-    /// Restores requests that were not counted in Redis, before requests that were accepted later.
-    fn owe(&mut self, mut owed: VecDeque<Duration>) {
-        self.handed = self.handed.saturating_sub(owed.len());
-        owed.append(&mut self.owed);
-        self.owed = owed;
+    /// Restores requests that were not counted in Redis. They precede requests that were accepted
+    /// later.
+    fn restore_uncounted(&mut self, mut uncounted: VecDeque<Duration>) {
+        self.being_counted = self.being_counted.saturating_sub(uncounted.len());
+        uncounted.append(&mut self.uncounted);
+        self.uncounted = uncounted;
     }
 }
 
@@ -222,8 +229,8 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn shared_count(wait: u64, passed: u32) -> SharedCount {
-        SharedCount { wait: at(wait), passed }
+    fn shared_count(wait: u64, accepted: u32) -> SharedCount {
+        SharedCount { wait: at(wait), accepted }
     }
 
     impl LocalWindows {
@@ -256,13 +263,14 @@ mod tests {
         let (windows, rate) = (LocalWindows::default(), Rate { count: 10, ..RATE });
         let take = |cost, millis| windows.of_cost("a", (rate, cost), millis);
         assert_eq!([take(4, 0).map(drop), take(5, 10_000).map(drop)], [Ok(()); 2]);
-        // One unit is left; a larger cost waits until enough of the oldest units have expired.
+        // One unit is left. A request with a higher cost waits until enough of the oldest units
+        // have expired.
         assert_eq!(take(5, 20_000).map(drop), Err(at(40_000)));
         assert_eq!(take(6, 20_000).map(drop), Err(at(50_000)));
         assert_eq!(take(11, 20_000).map(drop), Err(at(60_000)));
         assert_eq!(take(1, 20_000).map(drop), Ok(()));
         assert_eq!(take(1, 20_000).map(drop), Err(at(40_000)));
-        assert_eq!(take(4, 60_000).unwrap().settle(&shared_count(7, 2)), Err(at(7)));
+        assert_eq!(take(4, 60_000).unwrap().apply_reply(&shared_count(7, 2)), Err(at(7)));
         assert_eq!(take(4, 60_000).unwrap().share(Servers { count: 2, before: 1 }), Ok(()));
         assert_eq!(take(1, 60_000).map(drop), Err(at(10_000)));
     }
@@ -272,7 +280,7 @@ mod tests {
         let windows = LocalWindows::default();
         for millis in 0..10 {
             let counted = windows.one("a", RATE, millis).unwrap();
-            assert_eq!(counted.settle(&shared_count(500, 3)), Err(at(500)));
+            assert_eq!(counted.apply_reply(&shared_count(500, 3)), Err(at(500)));
             assert_eq!(windows.one("a", RATE, millis).unwrap().refuse(at(1000)), Err(at(1000)));
         }
     }
@@ -281,24 +289,25 @@ mod tests {
     fn share_without_redis_is_counted_later() {
         let (windows, rate) = (LocalWindows::default(), Rate { count: 10, ..RATE });
         let take = |millis| windows.one("a", rate, millis).unwrap();
-        assert_eq!(take(0).settle(&shared_count(0, 4)), Ok(()));
-        // Six are left for two servers.
+        assert_eq!(take(0).apply_reply(&shared_count(0, 4)), Ok(()));
+        // Six units are left for two servers.
         let second = Servers { count: 2, before: 1 };
         assert_eq!([1, 2, 3].map(|millis| take(millis).share(second)), [Ok(()); 3]);
         assert_eq!(take(10_000).share(second), Err(at(50_000)));
-        // A dropped request restores the owed requests; they are not counted twice at once.
+        // Dropping a request restores the uncounted requests, which are not counted twice at the
+        // same time.
         let asks = take(10_001);
-        assert_eq!((asks.owed(), take(10_002).owed()), (3, 0));
+        assert_eq!((asks.uncounted(), take(10_002).uncounted()), (3, 0));
         drop(asks);
         let asks = take(10_003);
-        assert_eq!((asks.owed(), asks.settle(&shared_count(0, 8))), (3, Ok(())));
-        assert_eq!(take(10_004).owed(), 0);
+        assert_eq!((asks.uncounted(), asks.apply_reply(&shared_count(0, 8))), (3, Ok(())));
+        assert_eq!(take(10_004).uncounted(), 0);
     }
 
     #[test]
     fn redis_reply_expires_with_the_window() {
         let windows = LocalWindows::default();
-        assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&shared_count(30_000, 3)), Err(at(30_000)));
+        assert_eq!(windows.one("a", RATE, 0).unwrap().apply_reply(&shared_count(30_000, 3)), Err(at(30_000)));
         assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::single()), Err(at(1)));
         assert_eq!(windows.one("a", RATE, 60_000).unwrap().share(Servers::single()), Ok(()));
     }
@@ -318,16 +327,16 @@ mod tests {
     fn empty_windows_are_removed() {
         let windows = LocalWindows::default();
         let name = |number: usize| caller(&number.to_string());
-        for number in 0..SHARDS * SWEEP_AT * 3 / 2 {
+        for number in 0..SHARDS * SWEEP_THRESHOLD * 3 / 2 {
             assert!(windows.count(Limit::Verify, &name(number), (RATE, 1), Duration::ZERO).is_ok());
         }
-        assert_eq!(windows.callers(), SHARDS * SWEEP_AT * 3 / 2);
-        // The first caller of each shard after its growth triggers its sweep.
+        assert_eq!(windows.callers(), SHARDS * SWEEP_THRESHOLD * 3 / 2);
+        // The first caller of each shard after the growth triggers a sweep.
         let mut late = 0;
         while windows.callers() > late {
             assert!(windows.count(Limit::Verify, &name(1_000_000 + late), (RATE, 1), at(60_000)).is_ok());
             late += 1;
-            assert!(late < SHARDS * SWEEP_AT, "{} are left", windows.callers());
+            assert!(late < SHARDS * SWEEP_THRESHOLD, "{} are left", windows.callers());
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Rate limits with exact sliding windows: in any span as long as the window, at most `count` requests are accepted.
-//! Rejected requests do not count.
+//! Rate limits with exact sliding windows: in any period of the window's length, at most `count`
+//! requests are accepted. Rejected requests do not count.
 
+mod caller_slots;
 mod client_ip;
-mod concurrent;
 mod forwarding;
 mod in_progress;
 mod local;
@@ -17,27 +17,29 @@ use serde::{Deserialize, Deserializer};
 use crate::redis::{Redis, RedisError};
 use crate::setting::parsed;
 
-pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller, network_of};
-pub use concurrent::{Concurrent, Slot};
-pub use forwarding::{CLAIMED_ADDRESS, FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, check_forwarding};
+pub use caller_slots::{CallerSlots, Slot};
+pub use client_ip::{Caller, ForwardedHeader, Proxies, customer_network, find_caller};
+pub use forwarding::{FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, PROBE_ADDRESS, check_forwarding};
 pub use in_progress::{
-    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress,
+    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded,
+    release_request_slot,
 };
 pub use local::LocalWindows;
 
-/// Time until the next attempt after Redis did not reply in time.
+/// Time after which a client may retry if Redis did not reply in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);
 
-/// A rate: `count` requests in any `window`.
+/// A maximum rate: `count` requests in any period of length `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Maximum number of requests.
+    /// Maximum number of requests in a window.
     pub count: u32,
-    /// Length of the window.
+    /// Length of the sliding window.
     pub window: Duration,
 }
 
-/// The limits of both specification documents (§8 of each), by the names of their settings. `None` disables a limit.
+/// The rates of the limits in both specification documents (section 8 of each), named after their
+/// settings. `None` disables a limit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
@@ -64,7 +66,7 @@ pub struct Rates {
     pub token: Option<Rate>,
 }
 
-/// A limit that requests count against.
+/// A limit that a request counts against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
 pub enum Limit {
@@ -78,28 +80,29 @@ pub enum Limit {
     Submissions,
     Reports,
     Token,
-    /// Discovery documents and published keys of issuers.
+    /// Discovery documents and published keys of OpenID Connect issuers.
     Documents,
     /// Data of the interactive map.
     Map,
-    /// Logins that are started for callers without a login, by all addresses together.
-    BegunLogins,
-    /// KiB that are stored for callers without a login.
+    /// Logins that were started by callers that are not logged in, of all addresses together.
+    StartedLogins,
+    /// Amount of data that is stored for callers that are not logged in, in KiB.
     StoredKib,
 }
 
-/// A limit that a request exceeded.
+/// Error that a request exceeded a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exceeded {
-    /// The name of the limit.
+    /// The name of the limit in responses.
     pub name: &'static str,
-    /// The allowed rate.
+    /// The maximum rate.
     pub rate: Rate,
-    /// The time until the next request will be accepted.
+    /// Time until the next request will be accepted.
     pub wait: Duration,
 }
 
-/// The rate limiter: the rates, and windows in this process and, if servers share them, in Redis.
+/// The rate limiter. It counts requests in this process and, if several servers share their limits,
+/// in Redis.
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
@@ -108,28 +111,28 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a limiter without any counts. It shares its windows through Redis, if given.
+    /// Creates a rate limiter. It shares its counts through Redis, if given.
     #[must_use]
     pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
         Self { rates, windows: LocalWindows::default(), shared }
     }
 
-    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`].
+    /// Counts a request of `caller` at the time `now` of [`crate::clock::Clock::elapsed`].
     ///
     /// # Errors
-    /// Returns [`Exceeded`] if the window is full; the request is not counted then.
+    /// Returns [`Exceeded`], without counting the request, if the window is full.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Returns the rate of a limit; `None` if it is off.
+    /// Returns the rate of a limit, or `None` if the limit is disabled.
     #[must_use]
     pub fn rate_of(&self, limit: Limit) -> Option<Rate> {
         self.rates.rate_of(limit)
     }
 
-    /// Counts a request at another rate, unless the limit is off.
+    /// Counts a request against a limit with a different rate, unless the limit is disabled.
     ///
     /// # Errors
     /// Returns [`Exceeded`] if the window is full.
@@ -140,7 +143,7 @@ impl Limits {
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Counts a request at a tenth of the limit's rate, at least one request per window.
+    /// Counts a request at a tenth of the rate of a limit, but at least one request per window.
     ///
     /// # Errors
     /// Returns [`Exceeded`] if the window is full.
@@ -150,9 +153,10 @@ impl Limits {
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Counts a request here, and then in Redis, which decides while it is reachable. A request that exceeds the limit
-    /// here is rejected without Redis. If Redis is slow, the request is rejected, because the count of the other
-    /// servers is unknown.
+    /// Counts a request in this process and then in Redis, whose decision is final while it is
+    /// reachable. A request that exceeds the limit in this process is rejected without a call to
+    /// Redis. If Redis is slow, the request is rejected, because the counts of other servers are
+    /// unknown.
     async fn count(
         &self,
         limit: Limit,
@@ -161,12 +165,12 @@ impl Limits {
         now: Duration,
     ) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        // A request with a cost above the whole window is accepted if the window is empty.
+        // A request that costs more than the whole window is accepted if the window is empty.
         let cost = cost.min(rate.count);
         let counted = self.windows.count(limit, caller, (rate, cost), now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
-        let decision = match shared::count(redis, (limit, caller), (rate, cost), counted.owed()).await {
-            Ok(count) => counted.settle(&count),
+        let decision = match shared::count(redis, (limit, caller), (rate, cost), counted.uncounted()).await {
+            Ok(count) => counted.apply_reply(&count),
             Err(RedisError::Timeout) => counted.refuse(SLOW_WAIT),
             Err(RedisError::Unreachable) => counted.share(redis.servers()),
         };
@@ -179,10 +183,11 @@ impl Rates {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
-            // The limit of data that is stored for callers without a login follows from their rate of started logins.
-            Limit::CreateSession | Limit::BegunLogins | Limit::StoredKib => self.create_session,
-            // Programs that poll documents, the interactive map and pages must not use up each other's requests at an
-            // address: they have equal rates and separate windows.
+            // The limit of stored data is derived from the rate of started logins.
+            Limit::CreateSession | Limit::StartedLogins | Limit::StoredKib => self.create_session,
+            // These limits have the rate of reading sessions but separate windows, so that programs
+            // that poll documents, the interactive map and login pages do not use up each other's
+            // requests at an address.
             Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
@@ -212,7 +217,7 @@ impl Limit {
             Self::Token => "token",
             Self::Documents => "documents",
             Self::Map => "map",
-            Self::BegunLogins => "begun_logins",
+            Self::StartedLogins => "begun_logins",
             Self::StoredKib => "stored_kib",
         }
     }
@@ -235,7 +240,7 @@ impl Exceeded {
     }
 }
 
-/// Deserializes a rate such as `100/m`; `None` for `off`.
+/// Deserializes a rate such as `100/m`, or `None` for `off`.
 ///
 /// # Errors
 /// Returns an error if the text is neither a rate nor `off`.

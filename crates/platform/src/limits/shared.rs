@@ -1,4 +1,4 @@
-//! Windows in Redis, for all servers together.
+//! Counts requests in sliding windows in Redis, for all servers of a deployment.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -8,9 +8,10 @@ use redis::Script;
 use super::{Caller, Limit, Rate};
 use crate::redis::{Redis, RedisError};
 
-/// Counts a request atomically, in a single round trip. The list contains the times of accepted requests, oldest first,
-/// by the clock of Redis, because the servers' clocks may differ. Requests that a server accepted while Redis was
-/// unreachable are counted first. If the clock was set back, future times count as now, so that no wait exceeds a
+/// Counts a request atomically in a single round trip. The list contains the times of accepted
+/// requests, oldest first, by the clock of Redis, because the clocks of the servers may differ.
+/// Requests that a server accepted while Redis was unreachable are counted first. If the clock of
+/// Redis was set back, times in the future count as the current time, so that no wait exceeds the
 /// window.
 const COUNT: &str = "
 local time = redis.call('TIME')
@@ -31,27 +32,28 @@ while oldest and oldest + window <= now do
     oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
 end
 for _ = 1, owed do redis.call('RPUSH', KEYS[1], now) end
-local passed = redis.call('LLEN', KEYS[1])
+local accepted = redis.call('LLEN', KEYS[1])
 local wait = 0
-if passed + cost > count then
-    wait = tonumber(redis.call('LINDEX', KEYS[1], passed + cost - count - 1) or now) + window - now
+if accepted + cost > count then
+    wait = tonumber(redis.call('LINDEX', KEYS[1], accepted + cost - count - 1) or now) + window - now
 else
-    for _ = 1, cost do passed = redis.call('RPUSH', KEYS[1], now) end
+    for _ = 1, cost do accepted = redis.call('RPUSH', KEYS[1], now) end
 end
 if wait == 0 or owed > 0 then redis.call('PEXPIRE', KEYS[1], window) end
-return {wait, passed}";
+return {wait, accepted}";
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(COUNT));
 
-/// The reply of Redis to a counted request.
+/// The reply of the Redis script.
 pub(super) struct SharedCount {
-    /// The time until the request will be accepted; zero if it was accepted.
+    /// Time until the request will be accepted, or zero if it was accepted.
     pub(super) wait: Duration,
-    /// Number of requests in the window that all servers accepted.
-    pub(super) passed: u32,
+    /// Number of units in the window that all servers accepted.
+    pub(super) accepted: u32,
 }
 
-/// Counts a request that uses `cost` units of the window, after the owed units.
+/// Counts a request that uses `cost` units of the window, after earlier requests that are not
+/// counted yet.
 pub(super) async fn count(
     redis: &Redis,
     (limit, caller): (Limit, &Caller),
@@ -60,11 +62,11 @@ pub(super) async fn count(
 ) -> Result<SharedCount, RedisError> {
     let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
     let key = format!("signpost:limit:{}:{caller}", limit.name());
-    let (wait, passed) = redis
+    let (wait, accepted) = redis
         .run(async |mut connection| {
             let mut script = SCRIPT.key(key);
             script.arg(rate.count).arg(window).arg(owed).arg(cost).invoke_async::<(u64, u32)>(&mut connection).await
         })
         .await?;
-    Ok(SharedCount { wait: Duration::from_millis(wait), passed })
+    Ok(SharedCount { wait: Duration::from_millis(wait), accepted })
 }

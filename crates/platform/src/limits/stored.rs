@@ -1,27 +1,31 @@
-//! The limit of data that is stored for callers without a login: started logins, and requests that are pending consent.
-//! Each is stored for an hour, so a limit per window bounds the total.
+//! Limits the data that is stored for callers that are not logged in: started logins, and
+//! authorization requests that wait for consent. Each row is stored for an hour, so a limit per
+//! window bounds the total.
 
 use std::time::Duration;
 
-use super::{Caller, Exceeded, Limit, Limits, Rate, network_of};
+use super::{Caller, Exceeded, Limit, Limits, Rate, customer_network};
 
-/// Bytes of a row without its variable part, including its index entries.
+/// Size of a row in bytes without its variable part, but with its index entries.
 const ROW_BYTES: usize = 2048;
-/// Average KiB per login of the limit: a row, and parameters of 1 KiB.
+/// Number of KiB per login that the limit allows on average: a row and 1 KiB of parameters.
 const KIB_PER_LOGIN: u32 = 3;
-/// Maximum of all addresses together, in multiples of the maximum per address.
+/// Maximum for all addresses together, as a multiple of the maximum per address.
 const ADDRESSES: u32 = 100;
-/// Maximum of the addresses of a network, in multiples of the maximum per address. A single customer of a provider
-/// often has 256 IPv6 networks of 64 bits, and must not use up the maximum of all addresses.
+/// Maximum for the addresses of a network, as a multiple of the maximum per address. A single
+/// customer of a provider often has 256 IPv6 networks of 64 bits, and must not use up the maximum
+/// for all addresses.
 const ADDRESSES_OF_NETWORK: u32 = 4;
 
 impl Limits {
-    /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the
-    /// bytes for the caller, rows and bytes for its network and for all callers together. The number of rows per caller
-    /// is [`Limit::CreateSession`], counted by the calling function.
+    /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller
+    /// that is not logged in. The bytes are counted for the caller; rows and bytes are counted for
+    /// its network and for all callers together. The calling function counts the rows of the caller
+    /// against [`Limit::CreateSession`].
     ///
     /// # Errors
-    /// Returns [`Exceeded`] if the caller, its network, or all callers together stored too much in the window.
+    /// Returns [`Exceeded`] if the caller, its network or all callers together have stored too much
+    /// in the window.
     pub async fn check_stored(&self, caller: &Caller, bytes: usize, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rate_of(Limit::CreateSession) else { return Ok(()) };
         let kib = stored_kib(rate);
@@ -29,17 +33,17 @@ impl Limits {
         self.count(Limit::StoredKib, caller, (kib, cost), now).await?;
         let mut groups = vec![(Caller::All, ADDRESSES)];
         if let Caller::Address(address) = caller {
-            groups.insert(0, (Caller::Network(network_of(*address).into()), ADDRESSES_OF_NETWORK));
+            groups.insert(0, (Caller::Network(customer_network(*address).into()), ADDRESSES_OF_NETWORK));
         }
         for (group, share) in groups {
-            self.count(Limit::BegunLogins, &group, (times(rate, share), 1), now).await?;
+            self.count(Limit::StartedLogins, &group, (times(rate, share), 1), now).await?;
             self.count(Limit::StoredKib, &group, (times(kib, share), cost), now).await?;
         }
         Ok(())
     }
 }
 
-/// Returns the maximum KiB per address in the window with this many logins.
+/// Returns the maximum KiB per address and window, given the rate of logins.
 fn stored_kib(logins: Rate) -> Rate {
     times(logins, KIB_PER_LOGIN)
 }
@@ -48,7 +52,7 @@ fn times(rate: Rate, factor: u32) -> Rate {
     Rate { count: rate.count.saturating_mul(factor), ..rate }
 }
 
-/// Returns the KiB of a row with this many bytes of variable length, rounded up.
+/// Returns the size of a row in KiB with this many bytes of variable length, rounded up.
 fn kib_of(bytes: usize) -> u32 {
     u32::try_from((ROW_BYTES + bytes).div_ceil(1024)).unwrap_or(u32::MAX)
 }
@@ -76,15 +80,15 @@ mod tests {
         Limits::new(rates, None)
     }
 
-    /// Returns the address with this number, each in a separate network.
+    /// Returns the address with this number. Each address is in a separate network.
     fn address(number: u32) -> Caller {
         Caller::Address(IpAddr::V4(Ipv4Addr::from_bits(number << 8)))
     }
 
     const MINUTE: Duration = Duration::from_mins(1);
 
-    /// Stores rows of this size for an address until a rejection. Returns their number, and the limit that was
-    /// exceeded.
+    /// Stores rows of this size for an address until a row is rejected. Returns the number of
+    /// stored rows and the name of the exceeded limit.
     async fn fill(limits: &Limits, number: u32, bytes: usize, at: Duration) -> (u32, &'static str) {
         for stored in 0..10_000 {
             if let Err(exceeded) = limits.check_stored(&address(number), bytes, at).await {

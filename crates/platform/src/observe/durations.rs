@@ -1,4 +1,4 @@
-//! A lock-free histogram of durations, because every request updates it.
+//! A lock-free histogram of durations. It is lock-free because every request updates it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,31 +8,32 @@ use std::time::Duration;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 
-/// Upper bounds of the buckets in seconds, from a call in memory to a wait for another host.
+/// Upper bounds of the histogram buckets in seconds, from an in-memory call to a wait for another
+/// host.
 const SECONDS: [f64; 14] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
-/// A histogram; cheap to clone.
+/// A histogram of durations. It is cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Durations(Arc<Counts>);
+pub(crate) struct DurationHistogram(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Counts of the buckets below each of [`SECONDS`], and above all of them.
+    /// Number of durations per bucket of [`SECONDS`]; the last bucket has no upper bound.
     buckets: [AtomicU64; SECONDS.len() + 1],
     nanos: AtomicU64,
 }
 
-impl Durations {
-    /// Records a duration.
-    pub(crate) fn observe(&self, took: Duration) {
-        let seconds = took.as_secs_f64();
-        let place = SECONDS.partition_point(|bound| *bound < seconds);
-        self.0.buckets[place].fetch_add(1, Ordering::Relaxed);
-        self.0.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+impl DurationHistogram {
+    /// Adds a duration to the histogram.
+    pub(crate) fn observe(&self, duration: Duration) {
+        let seconds = duration.as_secs_f64();
+        let index = SECONDS.partition_point(|bound| *bound < seconds);
+        self.0.buckets[index].fetch_add(1, Ordering::Relaxed);
+        self.0.nanos.fetch_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 
-impl EncodeMetric for Durations {
+impl EncodeMetric for DurationHistogram {
     fn encode(&self, mut encoder: MetricEncoder) -> fmt::Result {
         let bounds = SECONDS.into_iter().chain([f64::INFINITY]);
         let counts = self.0.buckets.iter().map(|count| count.load(Ordering::Relaxed));
@@ -46,7 +47,7 @@ impl EncodeMetric for Durations {
     }
 }
 
-impl TypedMetric for Durations {
+impl TypedMetric for DurationHistogram {
     const TYPE: MetricType = MetricType::Histogram;
 }
 
@@ -60,20 +61,20 @@ mod tests {
 
     #[test]
     fn histogram_equals_that_of_the_library() {
-        let (mut ours, mut theirs) = (Registry::default(), Registry::default());
-        let (durations, histogram) = (Durations::default(), Histogram::new(SECONDS));
-        ours.register("took", "Time", durations.clone());
-        theirs.register("took", "Time", histogram.clone());
-        // Multiples of a power of two, with an exact sum.
-        for took in [0.0, 0.5, 0.5, 1.0, 1.25, 30.0, 31.0, 0.001_953_125] {
-            durations.observe(Duration::from_secs_f64(took));
-            histogram.observe(took);
+        let (mut actual, mut expected) = (Registry::default(), Registry::default());
+        let (durations, histogram) = (DurationHistogram::default(), Histogram::new(SECONDS));
+        actual.register("duration", "Time", durations.clone());
+        expected.register("duration", "Time", histogram.clone());
+        // Multiples of a power of two have an exact sum.
+        for duration in [0.0, 0.5, 0.5, 1.0, 1.25, 30.0, 31.0, 0.001_953_125] {
+            durations.observe(Duration::from_secs_f64(duration));
+            histogram.observe(duration);
         }
-        let [ours, theirs] = [ours, theirs].map(|registry| {
+        let [actual, expected] = [actual, expected].map(|registry| {
             let mut text = String::new();
             encode(&mut text, &registry).map(|()| text).unwrap()
         });
-        assert_eq!(ours, theirs);
-        assert!(ours.contains("le=\"0.5\"} 4"), "{ours}");
+        assert_eq!(actual, expected);
+        assert!(actual.contains("le=\"0.5\"} 4"), "{actual}");
     }
 }

@@ -1,18 +1,19 @@
-//! Rate limit for log lines that clients can cause.
+//! Limits the rate of log lines that clients can cause.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Minimum interval between two lines of a kind.
+/// Minimum interval between two log lines of a kind.
 const MIN_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The times of the last logged line of each of `N` kinds, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
+/// The time of the last log line of each of `N` kinds, by
+/// [`Clock::elapsed`](crate::clock::Clock::elapsed).
 #[derive(Debug)]
 pub struct LogLimiter<const N: usize>(Mutex<[Option<Duration>; N]>);
 
 impl<const N: usize> LogLimiter<N> {
-    /// Returns true if a line of this kind may be logged now, and records that it was logged. `false` for an unknown
-    /// kind.
+    /// Returns `true` if a line of this kind may be logged now, and records the time. Returns
+    /// `false` for an unknown kind.
     #[must_use]
     pub fn is_due(&self, kind: usize, now: Duration) -> bool {
         let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);

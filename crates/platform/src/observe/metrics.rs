@@ -1,4 +1,5 @@
-//! Metrics of a server for Prometheus (`OpenMetrics` text), on a separate listen address.
+//! Metrics of the server for Prometheus, in the `OpenMetrics` text format, at a separate listen
+//! address.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -13,11 +14,11 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::durations::Durations;
+use super::durations::DurationHistogram;
 use super::request_name::RequestName;
 
-/// Labels of answered requests. The route is a pattern of the router, not the path of the request, so that clients
-/// cannot create series.
+/// Labels of completed requests. The route is a pattern of the router instead of the requested
+/// path, so that clients cannot create new series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
@@ -30,7 +31,7 @@ struct RouteLabels {
     route: String,
 }
 
-/// Labels of session events.
+/// Labels of login session events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct SessionLabels {
     environment: &'static str,
@@ -42,7 +43,7 @@ struct AttemptLabels {
     outcome: &'static str,
 }
 
-/// The metrics; cheap to clone.
+/// The metrics of the server. They are cheap to clone.
 #[derive(Clone)]
 pub struct Metrics(Arc<MetricsInner>);
 
@@ -51,21 +52,21 @@ struct MetricsInner {
     /// Counters, and gauges of the process.
     counted: Registry,
     /// The [`ServiceGauges`].
-    of_services: Registry,
+    service_gauges: Registry,
     /// The [`DatabaseGauges`].
-    of_database: Registry,
+    database_gauges: Registry,
     requests: Family<RequestLabels, Counter>,
-    durations: Family<RouteLabels, Durations>,
+    durations: Family<RouteLabels, DurationHistogram>,
     sessions: Family<SessionLabels, Counter>,
     attempts: Family<AttemptLabels, Counter>,
-    first_attempts: Durations,
+    first_attempts: DurationHistogram,
     passes: Counter,
     outbox: Gauge,
     oldest: Gauge<f64, AtomicU64>,
     disabled: Gauge,
     waiting: Gauge,
     redis: Gauge,
-    machines: Gauge,
+    atms: Gauge,
     memory: Gauge,
 }
 
@@ -73,8 +74,8 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut all = MetricsInner {
             counted: Registry::with_prefix("signpost"),
-            of_services: Registry::with_prefix("signpost"),
-            of_database: Registry::with_prefix("signpost"),
+            service_gauges: Registry::with_prefix("signpost"),
+            database_gauges: Registry::with_prefix("signpost"),
             ..MetricsInner::default()
         };
         let counted = &mut all.counted;
@@ -88,34 +89,35 @@ impl Default for Metrics {
         counted.register_with_unit("first_delivery_attempt", first, Unit::Seconds, all.first_attempts.clone());
         counted.register("outbox_passes", "Passes of the delivery worker", all.passes.clone());
         counted.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
-        let database = &mut all.of_database;
+        let database = &mut all.database_gauges;
         database.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
         let oldest = "Age of the oldest event waiting for delivery";
         database.register_with_unit("delivery_oldest_pending", oldest, Unit::Seconds, all.oldest.clone());
         database.register("endpoints_disabled", "Endpoints disabled after failing for days", all.disabled.clone());
-        let services = &mut all.of_services;
+        let services = &mut all.service_gauges;
         services.register("session_waiters", "Requests waiting for a session", all.waiting.clone());
         let redis = "1 while Redis responds or none is configured, else 0";
         services.register("redis_up", redis, all.redis.clone());
-        services.register("machines", "ATMs in the catalogue", all.machines.clone());
+        services.register("machines", "ATMs in the catalogue", all.atms.clone());
         Self(Arc::new(all))
     }
 }
 
-/// The counters of a route, so that requests do not look them up.
+/// The counters of a route, which are cached so that requests do not look them up.
 pub(crate) struct RouteCounts {
     route: String,
-    duration: Durations,
-    /// Counters by method and status, in the order of the first requests. When all slots are used, the others are
-    /// looked up each time.
+    duration: DurationHistogram,
+    /// Counters by method and status, in the order of their first use. Once all slots are used,
+    /// further counters are looked up for every request.
     requests: [OnceLock<((&'static str, u16), Counter)>; 8],
 }
 
 impl RouteCounts {
-    /// Counts a request by its method and status. `create` returns the counter for the first request.
+    /// Counts a request by its method and status. `create` returns the counter when a combination
+    /// is used for the first time.
     fn count(&self, key: (&'static str, u16), create: impl Fn() -> Counter) {
-        for place in &self.requests {
-            let (known, counter) = place.get_or_init(|| (key, create()));
+        for slot in &self.requests {
+            let (known, counter) = slot.get_or_init(|| (key, create()));
             if *known == key {
                 counter.inc();
                 return;
@@ -126,8 +128,8 @@ impl RouteCounts {
 }
 
 impl Metrics {
-    /// Counts an answered request in `counts`, which the first request of a route sets.
-    pub(crate) fn answered(
+    /// Counts a completed request. The first request of a route initializes `counts`.
+    pub(crate) fn count_response(
         &self,
         counts: &OnceLock<RouteCounts>,
         request: &RequestName,
@@ -142,7 +144,7 @@ impl Metrics {
             "OPTIONS" => "OPTIONS",
             _ => "other",
         };
-        let counts = counts.get_or_init(|| self.of_route(request.route()));
+        let counts = counts.get_or_init(|| self.counts_for_route(request.route()));
         counts.count((method, status), || {
             let labels = RequestLabels { method, route: counts.route.clone(), status };
             self.0.requests.get_or_create(&labels).clone()
@@ -150,29 +152,29 @@ impl Metrics {
         counts.duration.observe(elapsed);
     }
 
-    fn of_route(&self, route: &str) -> RouteCounts {
+    fn counts_for_route(&self, route: &str) -> RouteCounts {
         let route = route.to_owned();
         let duration = self.0.durations.get_or_create(&RouteLabels { route: route.clone() }).clone();
         RouteCounts { route, duration, requests: Default::default() }
     }
 
-    /// Counts a session event: `created`, `authenticated` or `cancelled`.
-    pub fn session(&self, environment: crate::accounts::Environment, event: &'static str) {
+    /// Counts a login session event: `created`, `authenticated` or `cancelled`.
+    pub fn count_session_event(&self, environment: crate::accounts::Environment, event: &'static str) {
         self.0.sessions.get_or_create(&SessionLabels { environment: environment.as_str(), event }).inc();
     }
 
-    /// Counts an attempt to deliver an event: `delivered`, `retry` or `failed`.
-    pub fn attempt(&self, outcome: &'static str) {
+    /// Counts an attempt to deliver an event, with the outcome `delivered`, `retry` or `failed`.
+    pub fn count_delivery_attempt(&self, outcome: &'static str) {
         self.0.attempts.get_or_create(&AttemptLabels { outcome }).inc();
     }
 
-    /// Records the time from an event to the end of its first delivery attempt.
-    pub fn first_attempt(&self, after: Duration) {
+    /// Records the time from an event until the end of its first delivery attempt.
+    pub fn observe_first_attempt(&self, after: Duration) {
         self.0.first_attempts.observe(after);
     }
 
     /// Counts a pass of the delivery worker over the outbox.
-    pub fn outbox_pass(&self) {
+    pub fn count_outbox_pass(&self) {
         self.0.passes.inc();
     }
 
@@ -182,42 +184,43 @@ impl Metrics {
         self.0.passes.get()
     }
 
-    /// Returns all metrics as text. Gauges that could not be measured are omitted: a wrong zero would raise alerts.
+    /// Returns all metrics as text. Omits gauges that could not be measured, because an incorrect
+    /// zero would trigger alerts.
     ///
     /// # Errors
-    /// Returns an error if the text cannot be written, which does not happen in memory.
+    /// Returns an error if formatting fails, which does not happen in memory.
     pub fn write_text(&self, services: Option<ServiceGauges>, database: Option<DatabaseGauges>) -> Result<String> {
         let Self(all) = self;
-        all.memory.set(resident().unwrap_or(0));
+        all.memory.set(resident_bytes().unwrap_or(0));
         let mut written = String::new();
         text::encode_registry(&mut written, &all.counted)?;
         if let Some(gauges) = services {
-            all.redis.set(gauges.redis_answers.into());
+            all.redis.set(gauges.is_redis_reachable.into());
             all.waiting.set(gauges.waiting_requests);
-            all.machines.set(gauges.machines);
-            text::encode_registry(&mut written, &all.of_services)?;
+            all.atms.set(gauges.atms);
+            text::encode_registry(&mut written, &all.service_gauges)?;
         }
         if let Some(gauges) = database {
             all.outbox.set(gauges.pending_deliveries);
             all.oldest.set(gauges.oldest_delivery_seconds);
             all.disabled.set(gauges.disabled_endpoints);
-            text::encode_registry(&mut written, &all.of_database)?;
+            text::encode_registry(&mut written, &all.database_gauges)?;
         }
         text::encode_eof(&mut written)?;
         Ok(written)
     }
 }
 
-/// Gauges of a server that has started, measured when the metrics are read.
+/// Gauges of the services, measured when the metrics are requested.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ServiceGauges {
-    pub redis_answers: bool,
+    pub is_redis_reachable: bool,
     pub waiting_requests: i64,
-    pub machines: i64,
+    pub atms: i64,
 }
 
-/// Gauges that are read from the database when the metrics are read.
+/// Gauges from the database, queried when the metrics are requested.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DatabaseGauges {
@@ -226,8 +229,8 @@ pub struct DatabaseGauges {
     pub disabled_endpoints: i64,
 }
 
-/// Returns the resident memory of this process in bytes, if the system reports it.
-fn resident() -> Option<i64> {
+/// Returns the resident memory of this process in bytes, if the operating system reports it.
+fn resident_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<i64>().ok().map(|kib| kib * 1024)
@@ -258,7 +261,7 @@ mod tests {
             for method in [Method::GET, Method::PUT] {
                 let id = HeaderValue::from_static("req_1");
                 let request = RequestName { id, method, route: None, status: None };
-                metrics.answered(&counts, &request, status, Duration::from_millis(2));
+                metrics.count_response(&counts, &request, status, Duration::from_millis(2));
             }
         }
         let text = metrics.write_text(None, None).unwrap();
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn unmeasured_gauges_are_omitted() {
         let metrics = Metrics::default();
-        let services = ServiceGauges { redis_answers: true, waiting_requests: 3, machines: 40 };
+        let services = ServiceGauges { is_redis_reachable: true, waiting_requests: 3, atms: 40 };
         let database = DatabaseGauges { pending_deliveries: 7, oldest_delivery_seconds: 1.5, disabled_endpoints: 0 };
         let full = metrics.write_text(Some(services), Some(database)).unwrap();
         for line in ["signpost_deliveries_pending 7", "signpost_machines 40", "signpost_session_waiters 3"] {

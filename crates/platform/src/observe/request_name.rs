@@ -1,7 +1,7 @@
-//! The request of a log line.
+//! Adds the request to each of its log lines.
 //!
-//! Log lines start with the name of their request, but few requests log a line. A span is formatted when it begins,
-//! even without a line; this name is formatted for lines only.
+//! Log lines start with the name of their request, but few requests log a line. A tracing span is
+//! formatted when it begins, even if no line is logged; this name is formatted only for log lines.
 
 use std::fmt;
 
@@ -17,24 +17,24 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 tokio::task_local! {
-    /// The current request.
+    /// The request that the current task handles.
     static CURRENT: RequestName;
 }
 
 /// The name of a request in the log.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestName {
-    /// The ID, as in the response.
+    /// The request ID, also sent in the response.
     pub(crate) id: HeaderValue,
     pub(crate) method: Method,
-    /// The route; `None` if no route matches.
+    /// The matched route, or `None` if no route matches.
     pub(crate) route: Option<MatchedPath>,
-    /// The status of the response, if sent.
+    /// The status of the response, if it was sent.
     pub(crate) status: Option<u16>,
 }
 
 impl RequestName {
-    /// Returns the route for the log and the metrics.
+    /// Returns the route for log lines and metrics.
     pub(crate) fn route(&self) -> &str {
         self.route.as_ref().map_or("none", MatchedPath::as_str)
     }
@@ -43,17 +43,17 @@ impl RequestName {
         self.id.to_str().unwrap_or_default()
     }
 
-    /// Adds this name to every line that is logged while the future runs.
+    /// Runs a future and adds this name to all log lines in it.
     pub(crate) fn scope<F: Future>(self, running: F) -> TaskLocalFuture<Self, F> {
         CURRENT.scope(self, running)
     }
 
-    /// Adds this name to every line that is logged while the function runs.
+    /// Runs a function and adds this name to all log lines in it.
     pub(crate) fn in_scope<T>(self, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(self, run)
     }
 
-    /// Writes the name as the text of a span with these fields.
+    /// Writes the name in the text format of a span with these fields.
     fn write(&self, writer: &mut Writer<'_>) -> fmt::Result {
         paint(writer, BOLD, "request")?;
         paint(writer, BOLD, "{")?;
@@ -71,7 +71,7 @@ impl RequestName {
         writer.write_char(' ')
     }
 
-    /// Returns the name as the JSON of a span with these fields.
+    /// Returns the name in the JSON format of a span with these fields.
     fn to_json(&self) -> String {
         let [id, method, route] = [self.id(), self.method.as_str(), self.route()].map(Value::from);
         let status = self.status.map(|status| format!("\"status\":{status},")).unwrap_or_default();
@@ -89,12 +89,12 @@ fn write_field(writer: &mut Writer<'_>, name: &str, value: &str) -> fmt::Result 
     writer.write_str(value)
 }
 
-/// Writes a text, in this style on terminals.
+/// Writes a text, with an ANSI style if the log is a terminal.
 fn paint(writer: &mut Writer<'_>, style: u8, text: &str) -> fmt::Result {
     if writer.has_ansi_escapes() { write!(writer, "\x1b[{style}m{text}\x1b[0m") } else { writer.write_str(text) }
 }
 
-/// Formats the fields of a line after the name of its request, if any.
+/// Formats the fields of a log line as text, after the name of the current request, if any.
 #[derive(Debug)]
 pub(crate) struct TextFields;
 
@@ -105,7 +105,7 @@ impl<'writer> FormatFields<'writer> for TextFields {
     }
 }
 
-/// Formats a line as JSON with the name of its request at the end.
+/// Formats a log line as JSON, with the name of the current request as the last member.
 #[derive(Debug)]
 pub(crate) struct JsonLines<T>(pub(crate) Format<Json, T>);
 
@@ -155,7 +155,7 @@ mod tests {
 
     type Log = Box<dyn Layer<Registry> + Send + Sync>;
 
-    /// Returns the lines that a layer writes.
+    /// Returns the lines that a tracing layer writes.
     fn written(log: impl FnOnce(Written) -> Log, emit: impl FnOnce()) -> String {
         let written = Written::default();
         with_default(tracing_subscriber::registry().with(log(written.clone())), emit);

@@ -1,4 +1,5 @@
-//! Log lines on standard error and, with the feature `otlp`, spans for a collector (OpenTelemetry protocol over HTTP).
+//! Sets up logging to standard error and, with the feature `otlp`, the export of spans to an
+//! OpenTelemetry collector.
 
 use std::io::IsTerminal;
 
@@ -16,20 +17,21 @@ use url::Url;
 
 use super::request_name::{JsonLines, RequestName, TextFields};
 
-/// Target of the spans of requests. They are for the collector only: log lines contain the name of their request.
+/// Target of request spans. They are for the collector only, because log lines already contain
+/// their request.
 const REQUESTS: &str = "signpost::requests";
 
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// Time, level, message and `name=value`, for people and `grep`.
+    /// Text for people and `grep`: time, level, message and `name=value` fields.
     Text,
     /// One JSON document per line, for programs.
     Json,
 }
 
-/// The running logging and tracing. [`Telemetry::end`] sends the remaining spans.
+/// The running logging and tracing. Call [`Telemetry::end`] to send the remaining spans.
 #[derive(Debug)]
 #[must_use]
 pub struct Telemetry {
@@ -38,10 +40,12 @@ pub struct Telemetry {
     spans: Option<otlp::Spans>,
 }
 
-/// Starts the log on standard error, with colours on terminals, and sends spans to the `collector`, if given.
+/// Starts logging to standard error, with colours if it is a terminal, and sends spans to the
+/// `collector`, if given.
 ///
 /// # Errors
-/// Returns an error if the collector cannot be used, or this program was built without the feature.
+/// Returns an error if the collector URL cannot be used, or if this program was built without the
+/// feature `otlp`.
 pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> Result<Telemetry> {
     let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let log = match format {
@@ -51,7 +55,7 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
             log.event_format(JsonLines(lines.with_target(false))).fmt_fields(JsonFields::new()).boxed()
         }
     };
-    let registry = tracing_subscriber::registry().with(log.with_filter(own_lines(level)));
+    let registry = tracing_subscriber::registry().with(log.with_filter(log_filter(level)));
     #[cfg(feature = "otlp")]
     {
         let spans = collector.map(otlp::Spans::start).transpose()?;
@@ -70,22 +74,23 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
     }
 }
 
-/// Returns the filter: lines of this program from `level` on, and of libraries from warnings on. Some other lines of
-/// libraries contain untrusted input with its line breaks.
-fn own_lines(level: LevelFilter) -> Targets {
+/// Returns the log filter: lines of this program from `level` up, and of libraries from warnings
+/// up. Other lines of some libraries contain untrusted input with its line breaks.
+fn log_filter(level: LevelFilter) -> Targets {
     let lines = Targets::new().with_target("signpost", level).with_target(REQUESTS, LevelFilter::OFF);
     lines.with_default(level.min(LevelFilter::WARN))
 }
 
 impl Telemetry {
-    /// Sends the remaining spans, and waits for the collector.
+    /// Sends the remaining spans and waits for the collector.
     pub async fn end(self) {
-        // Runs on a thread that may block.
+        // Exporting blocks, so it runs on a blocking thread.
         drop(tokio::task::spawn_blocking(|| drop(self)).await);
     }
 }
 
-/// Returns the span of a request, as a part of the trace that its headers name (W3C Trace Context), if any.
+/// Returns the span of a request. It joins the trace that the request headers identify (W3C Trace
+/// Context), if any.
 pub(crate) fn request_span(request: &RequestName, headers: &HeaderMap) -> Span {
     let span = tracing::info_span!(
         target: REQUESTS,
@@ -96,7 +101,7 @@ pub(crate) fn request_span(request: &RequestName, headers: &HeaderMap) -> Span {
         status = tracing::field::Empty,
     );
     #[cfg(feature = "otlp")]
-    otlp::adopt(&span, headers);
+    otlp::set_parent_from_headers(&span, headers);
     #[cfg(not(feature = "otlp"))]
     let _ = headers;
     span
@@ -118,19 +123,19 @@ mod otlp {
     use tracing_subscriber::Layer;
     use url::Url;
 
-    /// Sends spans to a collector, in batches, from a separate thread.
+    /// Sends spans to a collector in batches, on a separate thread.
     #[derive(Debug)]
     pub(crate) struct Spans(SdkTracerProvider);
 
     impl Spans {
         pub(crate) fn start(endpoint: &Url) -> Result<Self> {
-            // Fails only if a provider is installed already.
+            // Fails only if a provider is already installed.
             drop(rustls::crypto::ring::default_provider().install_default());
             let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary);
             let exporter = exporter.with_endpoint(endpoint.as_str());
-            // The client blocks, and must be created on a thread that may block.
-            let made = std::thread::spawn(|| exporter.build()).join();
-            let exporter = made.map_err(|_| anyhow::anyhow!("the trace exporter panicked"))?;
+            // The HTTP client blocks, so it must be created on a blocking thread.
+            let built = std::thread::spawn(|| exporter.build()).join();
+            let exporter = built.map_err(|_| anyhow::anyhow!("the trace exporter panicked"))?;
             let exporter = exporter.with_context(|| format!("cannot send traces to {endpoint}"))?;
             let resource = Resource::builder().with_service_name("signpost").build();
             let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource);
@@ -147,7 +152,7 @@ mod otlp {
 
     impl Drop for Spans {
         fn drop(&mut self) {
-            // The server stops even if the collector is unreachable.
+            // An unreachable collector does not prevent the server from stopping.
             drop(self.0.shutdown());
         }
     }
@@ -164,7 +169,7 @@ mod otlp {
         }
     }
 
-    pub(super) fn adopt(span: &Span, headers: &HeaderMap) {
+    pub(super) fn set_parent_from_headers(span: &Span, headers: &HeaderMap) {
         if span.is_disabled() {
             return;
         }
@@ -184,13 +189,13 @@ mod tests {
 
     #[test]
     fn libraries_log_from_warnings_on() {
-        let debug = own_lines(LevelFilter::DEBUG);
+        let debug = log_filter(LevelFilter::DEBUG);
         for ours in ["signpost::server", "signpost_login::flows::submit", "signpost_platform"] {
             assert!(debug.would_enable(ours, &Level::DEBUG), "{ours}");
         }
         assert!(!debug.would_enable("hickory_proto::xfer", &Level::INFO));
         assert!(debug.would_enable("hickory_proto::xfer", &Level::WARN));
         assert!(!debug.would_enable(REQUESTS, &Level::INFO) && debug.would_enable("signpost::server", &Level::INFO));
-        assert!(!own_lines(LevelFilter::ERROR).would_enable("hyper", &Level::WARN));
+        assert!(!log_filter(LevelFilter::ERROR).would_enable("hyper", &Level::WARN));
     }
 }

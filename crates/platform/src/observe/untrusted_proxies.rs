@@ -1,4 +1,4 @@
-//! Detects untrusted proxies: all clients behind such a proxy share their limits.
+//! Detects proxies that are not trusted. All clients behind such a proxy share their rate limits.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,15 +8,16 @@ use super::log_limiter::LogLimiter;
 use crate::clock::Clock;
 use crate::limits::{FORWARDING_REQUEST, Proxies};
 
-/// Headers of proxies with the client address.
+/// Headers that proxies report the client address in.
 const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
-/// Logs, at most once a minute, the address of a connection that names other clients and is not a trusted proxy.
+/// Logs, at most once a minute, the address of a connection that sends a proxy header but is not
+/// from a trusted proxy.
 #[derive(Debug, Default)]
 pub struct UntrustedProxies(LogLimiter<1>);
 
 impl UntrustedProxies {
-    /// Checks a request from `peer`. Returns the address if it was logged.
+    /// Checks the headers of a request from `peer`. Returns the address if it was logged.
     pub fn observe(&self, peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies, clock: &Clock) -> Option<IpAddr> {
         let address = untrusted_proxy(peer, headers, proxies)?;
         if !self.0.is_due(0, clock.elapsed()) {
@@ -30,15 +31,15 @@ impl UntrustedProxies {
     }
 }
 
-/// Returns the address of the connection if its request names another client and the address is not trusted. The doctor
-/// sends such headers to test how its requests are counted.
+/// Returns the address of a connection if its request has a proxy header but is not from a trusted
+/// proxy. Ignores requests of the doctor command, which have such headers for a test.
 fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
-    let names_client = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
-    if !names_client || headers.contains_key(FORWARDING_REQUEST) {
+    let has_proxy_header = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
+    if !has_proxy_header || headers.contains_key(FORWARDING_REQUEST) {
         return None;
     }
     let address = peer.ip().to_canonical();
-    (!proxies.trust(address)).then_some(address)
+    (!proxies.trusts(address)).then_some(address)
 }
 
 #[cfg(test)]

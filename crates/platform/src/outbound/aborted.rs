@@ -1,4 +1,4 @@
-//! A request that ends in the middle of its body, for tests of hosts.
+//! Sends a request that is aborted in the middle of its body, to test how a host handles it.
 
 use std::net::SocketAddr;
 
@@ -7,12 +7,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use url::Host;
 
-use super::{CONNECT_TIMEOUT, EgressPolicy, Request, permitted};
+use super::{CONNECT_TIMEOUT, EgressPolicy, Request, check_addresses};
 
-/// Sends the head of a request over plain http and half of its body, and closes the connection.
+/// Sends the head of an unencrypted HTTP request and half of its body, and closes the connection.
 ///
 /// # Errors
-/// Returns an error if `egress` forbids the URL or its address, the URL is not http, or the host accepts no connection.
+/// Returns an error if `egress` forbids the URL or its address, if the URL is not http, or if the
+/// host accepts no connection.
 pub(super) async fn send_aborted(egress: EgressPolicy, request: Request<'_>) -> Result<()> {
     let Request { method, url, headers, body, timeout, .. } = request;
     egress.check(url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
@@ -23,7 +24,7 @@ pub(super) async fn send_aborted(egress: EgressPolicy, request: Request<'_>) -> 
         Host::Ipv6(v6) => vec![(v6, port).into()],
         Host::Domain(name) => tokio::net::lookup_host((name, port)).await?.collect(),
     };
-    let addresses = permitted(egress, found)?;
+    let addresses = check_addresses(egress, found)?;
     let body = body.unwrap_or_default();
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let path = &url[url::Position::BeforePath..];

@@ -1,6 +1,7 @@
-//! The egress policy: the addresses to which clients may make this server send requests (protection against SSRF).
-//! Pure. It is applied when a URL is registered, and to every address that is connected to, because a name may resolve
-//! differently by then.
+//! The egress policy: the addresses that clients may make this server send requests to, to prevent
+//! server-side request forgery (SSRF). It is applied when a URL is registered and again to every
+//! address that is connected to, because a name may resolve differently by then. All functions are
+//! pure.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,15 +10,15 @@ use url::{Host, Url};
 /// The allowed targets of outbound requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EgressPolicy {
-    /// https to public addresses.
+    /// Only https to public addresses.
     Public,
-    /// https to public addresses, and http and https to loopback.
+    /// https to public addresses, and http or https to loopback addresses.
     Loopback,
-    /// http and https to all addresses.
+    /// http or https to any address.
     Everything,
 }
 
-/// Blocks that are not part of the public internet (IANA special-purpose registries), each with the reason.
+/// IPv4 blocks outside the public internet (IANA special-purpose registries), each with the reason.
 const FORBIDDEN_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // "this network"
     ([10, 0, 0, 0], 8),       // private
@@ -41,7 +42,7 @@ const FORBIDDEN_V4: &[([u8; 4], u32)] = &[
 ];
 
 impl EgressPolicy {
-    /// Returns true if an address may be connected to.
+    /// Returns `true` if connections to an address are allowed.
     #[must_use]
     pub fn permits(self, address: IpAddr) -> bool {
         match self {
@@ -51,7 +52,7 @@ impl EgressPolicy {
         }
     }
 
-    /// Checks that a URL may be a target.
+    /// Checks that a URL is an allowed target.
     ///
     /// # Errors
     /// Returns a description of the allowed URLs if the URL is not allowed.
@@ -82,12 +83,12 @@ impl EgressPolicy {
     }
 }
 
-/// Returns true if an address is part of the public internet. IPv6 addresses with an embedded IPv4 address are checked
-/// by that address.
+/// Returns `true` if an address is part of the public internet. An IPv6 address with an embedded
+/// IPv4 address is checked by the IPv4 address.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
-        IpAddr::V6(v6) => match embedded(v6) {
+        IpAddr::V6(v6) => match embedded_ipv4(v6) {
             Some(v4) => is_public_v4(v4),
             None => is_public_v6(v6),
         },
@@ -101,8 +102,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     })
 }
 
-/// Returns the IPv4 address in a mapped (`::ffff:0:0/96`) or NAT64 (`64:ff9b::/96`) address.
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+/// Returns the IPv4 address in an IPv4-mapped (`::ffff:0:0/96`) or NAT64 (`64:ff9b::/96`) address.
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let low = Ipv4Addr::from_bits(u32::try_from(address.to_bits() & 0xffff_ffff).ok()?);
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => Some(low),
@@ -110,7 +111,8 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Only `2000::/3` is allocated to the public internet, except for some special-purpose blocks in it.
+/// Returns `true` for the addresses in `2000::/3`, the only block of the public internet, except
+/// for its special-purpose blocks.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
         // Teredo, ORCHID and the other protocol assignments; 6to4; documentation.
@@ -125,8 +127,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    /// Addresses in every closed block and at its edges.
-    const CLOSED: &[&str] = &[
+    /// Addresses in every forbidden block, and at the boundaries of the blocks.
+    const FORBIDDEN_ADDRESSES: &[&str] = &[
         "0.0.0.0",
         "0.255.255.255",
         "10.0.0.0",
@@ -190,7 +192,7 @@ mod tests {
         "::10.0.0.1",
     ];
 
-    const OPEN: &[&str] = &[
+    const PUBLIC_ADDRESSES: &[&str] = &[
         "1.1.1.1",
         "8.8.8.8",
         "9.255.255.255",
@@ -216,18 +218,18 @@ mod tests {
     ];
 
     #[test]
-    fn addresses_that_are_not_public_are_closed() {
-        assert!(CLOSED.len() >= 60);
-        for text in CLOSED {
+    fn non_public_addresses_are_forbidden() {
+        assert!(FORBIDDEN_ADDRESSES.len() >= 60);
+        for text in FORBIDDEN_ADDRESSES {
             assert!(!EgressPolicy::Public.permits(text.parse().unwrap()), "{text} is open");
         }
-        for text in OPEN {
+        for text in PUBLIC_ADDRESSES {
             assert!(EgressPolicy::Public.permits(text.parse().unwrap()), "{text} is closed");
         }
     }
 
     #[test]
-    fn loopback_requires_its_reach() {
+    fn loopback_requires_a_policy_that_allows_it() {
         for (text, loopback) in [("127.0.0.1", true), ("::1", true), ("10.0.0.1", false), ("169.254.169.254", false)] {
             let address = text.parse().unwrap();
             assert_eq!(EgressPolicy::Loopback.permits(address), loopback, "{text}");
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_checked_for_each_reach() {
+    fn urls_are_checked_by_each_policy() {
         let table = [
             ("https://shop.example/hook", [true, true, true]),
             ("https://shop.example:8443/hook", [true, true, true]),

@@ -1,5 +1,6 @@
-//! The HTTP client for requests to other hosts. It connects to no address that [`EgressPolicy`] forbids, follows no
-//! redirects, uses no proxy, and reads bounded responses in bounded time.
+//! The HTTP client for requests to other hosts. It does not connect to addresses that the
+//! [`EgressPolicy`] forbids, follows no redirects, uses no proxy, and limits the size and the
+//! duration of responses.
 
 mod aborted;
 mod guard;
@@ -19,10 +20,11 @@ use url::{Host, Url};
 pub use guard::EgressPolicy;
 pub use name_resolver::NameResolver;
 
-/// Timeout of connecting.
+/// Timeout of opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client per [`EgressPolicy`], each with separate connections; cheap to clone.
+/// The HTTP clients, one for each [`EgressPolicy`], with separate connections. They are cheap to
+/// clone.
 #[derive(Clone, Debug)]
 pub struct Outbound(Arc<GuardedClients>);
 
@@ -34,25 +36,25 @@ struct GuardedClients {
     everything: OnceLock<Guarded>,
 }
 
-/// A response of another host.
+/// The response of another host.
 #[derive(Debug)]
 pub struct OutboundResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The start of the body, up to the bound of the request.
+    /// The start of the body, up to [`Request::max_body`].
     pub body: Vec<u8>,
-    /// The header `Retry-After`.
+    /// The parsed header `Retry-After`, if any.
     pub retry_after: Option<RetryAfterHeader>,
     /// The header fields.
     pub headers: HeaderMap,
 }
 
-/// `Retry-After` (RFC 9110, section 10.2.3).
+/// The value of the header `Retry-After` (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfterHeader {
-    /// A number of seconds.
+    /// A delay in seconds.
     Delay(Duration),
-    /// A time.
+    /// A point in time.
     Until(Timestamp),
 }
 
@@ -65,7 +67,7 @@ impl RetryAfterHeader {
         }
     }
 
-    /// Returns the wait from `now` on; zero for a time in the past.
+    /// Returns the time to wait from `now` on. It is zero for a time in the past.
     #[must_use]
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
@@ -75,7 +77,7 @@ impl RetryAfterHeader {
     }
 }
 
-/// Parses a date of HTTP in any of its three forms (RFC 9110, section 5.6.7).
+/// Parses an HTTP date in any of its three formats (RFC 9110, section 5.6.7).
 #[must_use]
 pub fn parse_http_date(text: &str) -> Option<Timestamp> {
     Timestamp::try_from(httpdate::parse_http_date(text).ok()?).ok()
@@ -84,9 +86,9 @@ pub fn parse_http_date(text: &str) -> Option<Timestamp> {
 /// A request to another host.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// `GET`, `HEAD` or `POST`.
+    /// The method: `GET`, `HEAD` or `POST`.
     pub method: Method,
-    /// The URL.
+    /// The target URL.
     pub url: &'a Url,
     /// The header fields.
     pub headers: HeaderMap,
@@ -94,47 +96,51 @@ pub struct Request<'a> {
     pub body: Option<Bytes>,
     /// Timeout of the whole exchange.
     pub timeout: Duration,
-    /// Maximum number of bytes of the response body that are read.
+    /// Maximum number of bytes of the response body to read.
     pub max_body: usize,
 }
 
-/// A client, or the reason that it could not be created. It is created for the first request, because it reads all
-/// certificates of the machine; without certificates, the server still starts.
+/// An HTTP client, or the reason it could not be created. It is created for the first request,
+/// because this loads all certificates of the machine, and the server must start even without
+/// certificates.
 type Guarded = Result<Client, Arc<str>>;
 
 impl Outbound {
-    /// Creates the clients, which resolve names with `resolver`.
+    /// Creates the HTTP clients, with `resolver` for host names.
     #[must_use]
     pub fn new(resolver: &NameResolver) -> Self {
-        // Fails only if a provider is installed already.
+        // Fails only if a provider is already installed.
         drop(rustls::crypto::ring::default_provider().install_default());
         let [public, loopback, everything] = [(); 3].map(|()| OnceLock::new());
         Self(Arc::new(GuardedClients { resolver: resolver.clone(), public, loopback, everything }))
     }
 
-    /// Sends a request and reads the response, up to its bound.
+    /// Sends a request and reads the response, up to its maximum size.
     ///
     /// # Errors
-    /// Returns an error if `egress` forbids the URL or its address, the host does not respond in time, or the response
-    /// is not HTTP or incomplete. The text contains nothing of the response.
+    /// Returns an error if `egress` forbids the URL or its address, if the host does not respond in
+    /// time, or if the response is incomplete or not HTTP. The error message contains nothing from
+    /// the response.
     pub async fn send(&self, egress: EgressPolicy, request: Request<'_>) -> Result<OutboundResponse> {
         let (answer, cut) = self.exchange(egress, request).await?;
         cut.map_or(Ok(answer), |error| Err(error.into()))
     }
 
-    /// Sends a request and returns only the status. An incomplete body is not an error.
+    /// Sends a request for the status of its response. An incomplete body is not an error.
     ///
     /// # Errors
-    /// Returns an error if `egress` forbids the URL or its address, or no status line arrives in time.
+    /// Returns an error if `egress` forbids the URL or its address, or if no status line arrives in
+    /// time.
     pub async fn send_for_status(&self, egress: EgressPolicy, request: Request<'_>) -> Result<OutboundResponse> {
         Ok(self.exchange(egress, request).await?.0)
     }
 
-    /// Sends a request over plain http, closes the connection in the middle of its body, and reads no response.
+    /// Sends an unencrypted HTTP request, closes the connection in the middle of its body, and
+    /// reads no response.
     ///
     /// # Errors
-    /// Returns an error if `egress` forbids the URL or its address, the URL is not http, or the host accepts no
-    /// connection.
+    /// Returns an error if `egress` forbids the URL or its address, if the URL is not http, or if
+    /// the host accepts no connection.
     pub async fn send_aborted(&self, egress: EgressPolicy, request: Request<'_>) -> Result<()> {
         aborted::send_aborted(egress, request).await
     }
@@ -145,7 +151,8 @@ impl Outbound {
         request: Request<'_>,
     ) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
         egress.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
-        // Addresses are not resolved, so the resolver does not check them.
+        // A URL with an IP address needs no name resolution, so the resolver does not check the
+        // address.
         let address = match request.url.host() {
             Some(Host::Ipv4(v4)) => Some(v4.into()),
             Some(Host::Ipv6(v6)) => Some(v6.into()),
@@ -164,7 +171,7 @@ impl Outbound {
     }
 }
 
-/// Returns the response, and the error if its body is incomplete.
+/// Returns the response, together with the error if its body is incomplete.
 async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
     let Request { method, url, headers, body, timeout, max_body } = request;
     let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(timeout);
@@ -175,8 +182,8 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResp
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfterHeader::parse(value.to_str().ok()?));
-    // Allocated once: a growing vector copies the body, with both copies in memory. Pages of the allocation that are
-    // never written use no memory.
+    // Allocated once, because a growing vector copies the body and needs memory for both copies.
+    // Unused pages of the allocation do not occupy memory.
     let length = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(max_body);
     let mut body = Vec::with_capacity(length.min(max_body));
     let mut cut = None;
@@ -209,11 +216,11 @@ fn client(egress: EgressPolicy, resolver: NameResolver) -> Guarded {
     })
 }
 
-/// Returns the addresses of a name if `egress` permits all of them.
-pub(crate) fn permitted(egress: EgressPolicy, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
+/// Returns the resolved addresses of a name if `egress` permits all of them.
+pub(crate) fn check_addresses(egress: EgressPolicy, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
     anyhow::ensure!(!found.is_empty(), "the host name does not resolve");
-    // A single forbidden address forbids the name: otherwise an attacker could mix permitted and forbidden addresses,
-    // and retry.
+    // A single forbidden address forbids the name. Otherwise an attacker could mix permitted and
+    // forbidden addresses and retry.
     anyhow::ensure!(found.iter().all(|address| egress.permits(address.ip())), name_resolver::FORBIDDEN);
     Ok(found)
 }
@@ -225,8 +232,9 @@ mod tests {
 
     use super::*;
 
-    /// Sends a request to a host that responds with these bytes and then leaves the connection open, or closes it.
-    async fn asked(answer: &'static [u8], stays: bool) -> [Result<OutboundResponse>; 2] {
+    /// Sends a request to a host that responds with these bytes. The host then leaves the
+    /// connection open if `stays` is set, or closes it.
+    async fn exchange_with(answer: &'static [u8], stays: bool) -> [Result<OutboundResponse>; 2] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
         let host = tokio::spawn(async move {
@@ -260,7 +268,7 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nbad\r\nx", true, "bad", false),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", true, "", false),
         ] {
-            let [status_only, sent] = asked(answer, stays).await;
+            let [status_only, sent] = exchange_with(answer, stays).await;
             let response = status_only.unwrap();
             assert_eq!((response.status, &response.body[..]), (200, body.as_bytes()));
             assert_eq!(sent.is_ok(), is_whole, "{body}");
@@ -274,7 +282,7 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9999999999\r\n\r\nabcde", 4),
             (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", 4),
         ] {
-            let [_, sent] = asked(answer, false).await;
+            let [_, sent] = exchange_with(answer, false).await;
             assert_eq!(sent.unwrap().body.capacity(), capacity);
         }
     }

@@ -1,4 +1,5 @@
-//! Name resolution: by the system for webhooks, and uncached by the configured name server for domain proofs.
+//! Resolves host names, either with the operating system for webhooks, or without a cache for
+//! domain ownership proofs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,32 +14,34 @@ use hickory_resolver::proto::rr::RData;
 use hickory_resolver::{Resolver, TokioResolver};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::{EgressPolicy, permitted};
+use super::{EgressPolicy, check_addresses};
 
-/// The error of a forbidden address.
+/// Error message for a forbidden address.
 pub(super) const FORBIDDEN: &str = "the host's address is private, loopback or otherwise not public";
 
-/// A resolver; cheap to clone.
+/// A resolver of host names. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub enum NameResolver {
-    /// The resolver of the system, including the hosts file.
+    /// The resolver of the operating system, which includes the hosts file.
     System,
-    /// Queries name servers each time: a proof that was just published must not fail because of a cached negative
-    /// reply.
+    /// A resolver without a cache, so that a verification does not fail because of a cached
+    /// negative reply for a proof that was just published.
     Uncached(Arc<TokioResolver>),
 }
 
-/// A resolver that rejects names with forbidden addresses. The client connects to the addresses that were checked.
+/// A resolver that rejects names with forbidden addresses. The client connects to the addresses
+/// that were checked.
 pub(super) struct Checked {
     pub(super) egress: EgressPolicy,
     pub(super) resolver: NameResolver,
 }
 
 impl NameResolver {
-    /// Creates a resolver that queries `server`, or the system's name servers, each time.
+    /// Creates a resolver without a cache that queries `server`, or the name servers of the
+    /// operating system.
     ///
     /// # Errors
-    /// Returns an error if the system's configuration cannot be read.
+    /// Returns an error if the configuration of the operating system cannot be read.
     pub fn uncached(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => {
@@ -68,13 +71,13 @@ impl NameResolver {
         })
     }
 
-    /// Returns the TXT records of a name, at most 100; none if the name does not exist.
+    /// Returns the TXT records of a name, at most 100, or an empty list if the name does not exist.
     ///
-    /// The future is boxed because rustc generates the code of an `async fn`, here of the whole DNS client, in each
-    /// crate that awaits it.
+    /// The future is boxed, because rustc would otherwise generate the code of the whole DNS client
+    /// in each crate that awaits it.
     ///
     /// # Errors
-    /// Returns an error if no name server answers.
+    /// Returns an error if no name server replies.
     #[must_use]
     pub fn lookup_txt<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<String>>> {
         self.find_txt(name).boxed()
@@ -82,7 +85,7 @@ impl NameResolver {
 
     async fn find_txt(&self, name: &str) -> Result<Vec<String>> {
         let Self::Uncached(resolver) = self else { anyhow::bail!("TXT records require name servers") };
-        // The trailing dot disables the search list of the system.
+        // The trailing dot disables the search list of the operating system.
         let found = match resolver.txt_lookup(format!("{name}.")).await {
             Ok(found) => found,
             Err(error) if error.is_no_records_found() => return Ok(Vec::new()),
@@ -102,7 +105,7 @@ impl Resolve for Checked {
         let resolver = self.resolver.clone();
         Box::pin(async move {
             let found = resolver.addresses(name.as_str()).await?;
-            Ok(Box::new(permitted(egress, found)?.into_iter()) as Addrs)
+            Ok(Box::new(check_addresses(egress, found)?.into_iter()) as Addrs)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Content negotiation (RFC 9110, section 12.5).
+//! HTTP content negotiation (RFC 9110, section 12.5).
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderName, header};
 /// Maximum number of ranges of a header that are parsed.
 const MAX_RANGES: usize = 32;
 
-/// Returns the ranges of a header in their order, with their weight in thousandths. Invalid ranges are omitted.
+/// Returns the ranges of a header in order, each with its weight in thousandths. Omits invalid
+/// ranges.
 pub(super) fn ranges(headers: &HeaderMap, name: HeaderName) -> Vec<(&str, u16)> {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).take(MAX_RANGES).filter_map(range).collect()
@@ -27,7 +28,7 @@ fn weight_parameter(part: &str) -> Option<&str> {
     if name.trim().eq_ignore_ascii_case("q") { Some(value.trim()) } else { None }
 }
 
-/// Parses a weight from `0` to `1`, with at most three decimals.
+/// Parses a weight from `0` to `1` with at most three decimals, in thousandths.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, rest) = weight.split_once('.').unwrap_or((weight, ""));
     if !matches!(whole, "0" | "1") || rest.len() > 3 || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -36,30 +37,33 @@ fn thousandths(weight: &str) -> Option<u16> {
     format!("{whole}{rest:0<3}").parse().ok().filter(|weight| *weight <= 1000)
 }
 
-/// Returns true if the client prefers HTML: it names HTML, and JSON with no higher weight.
+/// Returns `true` if the client prefers HTML: it accepts `text/html` by name, and JSON with no
+/// higher weight.
 #[must_use]
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, "text/html");
     html > 0 && html >= weight(headers, "application/json")
 }
 
-/// Returns true if the client names HTML, as browsers do for navigations; `*/*` is not enough.
+/// Returns `true` if the client accepts `text/html` by name, as browsers do for navigations; `*/*`
+/// does not suffice.
 #[must_use]
-pub fn names_html(headers: &HeaderMap) -> bool {
+pub fn accepts_html_by_name(headers: &HeaderMap) -> bool {
     weight(headers, "text/html") > 0
 }
 
-/// Returns the language tags of `Accept-Language`, the preferred first. `*` and tags of weight 0 are omitted.
+/// Returns the language tags of `Accept-Language`, most preferred first. Omits `*` and tags of
+/// weight 0.
 #[must_use]
 pub fn language_tags(headers: &HeaderMap) -> Vec<&str> {
     let mut found = ranges(headers, header::ACCEPT_LANGUAGE);
     found.retain(|(tag, weight)| *weight > 0 && *tag != "*");
-    // The first of equal weights is preferred: the sort is stable.
+    // The sort is stable, so the first of several equal weights is preferred.
     found.sort_by_key(|(_, weight)| Reverse(*weight));
     found.into_iter().map(|(tag, _)| tag).collect()
 }
 
-/// Returns the weight of a media type that the client names, in thousandths.
+/// Returns the weight in thousandths of a media type that the client accepts by name.
 fn weight(headers: &HeaderMap, name: &str) -> u16 {
     let ranges = ranges(headers, header::ACCEPT);
     let found = ranges.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));

@@ -1,5 +1,5 @@
-//! Files that pages load. They are part of the program. The path of each contains a hash of its content, so that
-//! browsers cache it without limit.
+//! Static files that pages load. They are embedded in the program. Each path contains a hash of the
+//! content, so that browsers can cache the file forever.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,13 +15,13 @@ use crate::origin::PublicOrigin;
 use crate::web::ANY_ORIGIN;
 use crate::web::problem::Problem;
 
-/// The stylesheet.
+/// The stylesheet of all pages.
 pub const STYLESHEET: Asset =
     Asset::new("signpost", "css", "text/css; charset=utf-8", include_bytes!("../../assets/signpost.css"));
-/// The icon for tabs and bookmarks.
+/// The icon for browser tabs and bookmarks.
 pub const ICON: Asset = Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../../assets/icon.svg"));
 
-/// The icon at `/favicon.ico`.
+/// The content of `/favicon.ico`, which some browsers request by this path.
 pub const FAVICON: &[u8] = include_bytes!("../../assets/favicon.ico");
 
 /// The files that every page loads.
@@ -30,19 +30,19 @@ pub const COMMON_ASSETS: [Asset; 2] = [STYLESHEET, ICON];
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const SHORT_LIVED: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// A file that pages load.
+/// A static file that pages load.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
     stem: &'static str,
     extension: &'static str,
     media_type: &'static str,
     bytes: &'static [u8],
-    /// The hash of the content; `None` if the path does not contain it.
+    /// Hash of the content, or `None` if the path does not contain a hash.
     hash: Option<u64>,
 }
 
 impl Asset {
-    /// Creates a file of this server's pages. Its path changes with its content.
+    /// Creates a file for pages of this server. Its path changes with its content.
     #[must_use]
     pub const fn new(
         stem: &'static str,
@@ -53,7 +53,8 @@ impl Asset {
         Self { stem, extension, media_type, bytes, hash: Some(hash(bytes)) }
     }
 
-    /// Creates a file for pages of other sites. Its path is constant, so browsers revalidate it after minutes.
+    /// Creates a file for pages of other sites. Its path is constant, so browsers revalidate it
+    /// after a few minutes.
     #[must_use]
     pub const fn stable(
         stem: &'static str,
@@ -64,7 +65,7 @@ impl Asset {
         Self { stem, extension, media_type, bytes, hash: None }
     }
 
-    /// Returns the path for links.
+    /// Returns the path of the file for links.
     #[must_use]
     pub fn link(&self, origin: &PublicOrigin) -> String {
         origin.link(&format!("/assets/{}", self.name()))
@@ -83,7 +84,8 @@ impl Asset {
     }
 }
 
-/// Files that load each other by name, as modules do. The path of their folder contains a hash of all of them.
+/// Files that load each other by relative path, such as JavaScript modules. The path of their
+/// folder contains a hash of all files.
 #[derive(Clone, Debug)]
 pub struct AssetFolder {
     path: &'static str,
@@ -92,10 +94,11 @@ pub struct AssetFolder {
 }
 
 impl AssetFolder {
-    /// Creates a folder of files below a path. The hash includes `beside`, the text that loads them.
+    /// Creates a folder of files below a path. The hash also covers `loader`, the text that loads
+    /// the files.
     #[must_use]
-    pub fn new(path: &'static str, files: Vec<Asset>, beside: &str) -> Self {
-        let mut hash = hash(beside.as_bytes());
+    pub fn new(path: &'static str, files: Vec<Asset>, loader: &str) -> Self {
+        let mut hash = hash(loader.as_bytes());
         for asset in &files {
             hash = extend_hash(hash, asset.plain_name().as_bytes());
             hash = extend_hash(hash, asset.bytes);
@@ -103,37 +106,38 @@ impl AssetFolder {
         Self { path, version: format!("{hash:016x}"), files }
     }
 
-    /// Returns a text that changes with the content of the files.
+    /// Returns the hash of the files as text.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Returns the path for links to a file.
+    /// Returns the path of a file for links.
     #[must_use]
     pub fn link(&self, origin: &PublicOrigin, name: &str) -> String {
         origin.link(&format!("{}/{}/{name}", self.path, self.version))
     }
 
-    /// Returns the paths for links to all files.
+    /// Returns the paths of all files for links.
     #[must_use]
     pub fn links(&self, origin: &PublicOrigin) -> Vec<String> {
         self.files.iter().map(|asset| self.link(origin, &asset.plain_name())).collect()
     }
 
-    /// Returns the routes of the files.
+    /// Returns a router that serves the files.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
         let files = self.files.iter().map(|asset| (asset.plain_name(), Served::new(*asset))).collect();
         serve_by_name(&format!("{}/{}/{{*name}}", self.path, self.version), files)
     }
 }
 
-/// Returns the FNV-1a hash, which distinguishes versions of a file and is computed at compile time.
+/// Returns the FNV-1a hash of a file. It identifies the version of the file, and can be computed at
+/// compile time.
 const fn hash(bytes: &[u8]) -> u64 {
     extend_hash(0xcbf2_9ce4_8422_2325, bytes)
 }
 
-/// Returns the hash of the bytes so far and more bytes.
+/// Continues a hash with more bytes.
 const fn extend_hash(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut at = 0;
     while at < bytes.len() {
@@ -155,10 +159,10 @@ impl Served {
     }
 }
 
-/// Returns the routes of these files.
+/// Returns a router that serves these files.
 ///
 /// # Panics
-/// Panics if two files have equal paths.
+/// Panics if two files have the same path.
 pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item = Asset>) -> Router<S> {
     let mut files = HashMap::new();
     for asset in assets {
@@ -188,7 +192,7 @@ impl Served {
         if is_compressed {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        // Module scripts are loaded with CORS.
+        // Browsers load module scripts with CORS.
         if hash.is_none() {
             headers.extend(ANY_ORIGIN.map(|(name, value)| (name, HeaderValue::from_static(value))));
         }
@@ -279,7 +283,7 @@ mod tests {
     #[tokio::test]
     async fn folder_path_changes_with_its_files() {
         const MODULE: Asset = Asset::new("qr/decode", "js", "text/javascript", b"x");
-        let folder = |files, beside| AssetFolder::new("/app", files, beside);
+        let folder = |files, loader| AssetFolder::new("/app", files, loader);
         let whole = folder(vec![TEXT, MODULE], "page");
         let others =
             [folder(vec![TEXT], "page"), folder(vec![TEXT, MODULE], "Page"), folder(vec![OPEN, MODULE], "page")];

@@ -1,4 +1,4 @@
-//! Bodies that are compressed once and sent often.
+//! Response bodies that are compressed once and sent often.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::accept;
 
-/// A body with its compressed form.
+/// A response body with its gzip-compressed form.
 #[derive(Clone, Debug)]
 pub struct Compressed {
     plain: Bytes,
@@ -17,7 +17,8 @@ pub struct Compressed {
 }
 
 impl Compressed {
-    /// Compresses a body with the best level of gzip, if that makes it smaller.
+    /// Compresses a body with the highest gzip level. Discards the result unless it is smaller than
+    /// the body.
     #[must_use]
     pub fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
@@ -25,13 +26,15 @@ impl Compressed {
         Self { plain, gzip }
     }
 
-    /// Returns the body for a client with this `Accept-Encoding`, and whether it is gzip.
+    /// Returns the body for a client with these request headers, and whether it is compressed with
+    /// gzip.
     #[must_use]
     pub fn choose(&self, headers: &HeaderMap) -> (Bytes, bool) {
         self.choose_encoding(accepts_gzip(headers))
     }
 
-    /// Returns the body for a client that accepts gzip, or does not, and whether it is gzip.
+    /// Returns the body for a client that does or does not accept gzip, and whether it is
+    /// compressed with gzip.
     #[must_use]
     pub fn choose_encoding(&self, accepts_gzip: bool) -> (Bytes, bool) {
         match &self.gzip {
@@ -40,7 +43,7 @@ impl Compressed {
         }
     }
 
-    /// Returns the size of both forms, in bytes.
+    /// Returns the size of both forms together, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.plain.len() + self.gzip.as_ref().map_or(0, Bytes::len)
@@ -54,7 +57,7 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
     (compressed.len() < bytes.len()).then(|| compressed.into())
 }
 
-/// Returns true if a client accepts gzip.
+/// Returns `true` if the client accepts gzip.
 #[must_use]
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();

@@ -1,12 +1,13 @@
-//! Tests of the stylesheet's colours against WCAG 2.2 (1.4.3 and 1.4.11).
+//! Tests that the stylesheet's colours have the contrast that WCAG 2.2 requires (success criteria
+//! 1.4.3 and 1.4.11).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const STYLES: &str = include_str!("../../assets/signpost.css");
-const TEXT: f64 = 4.5;
-const CONTROL: f64 = 3.0;
+const MIN_TEXT_CONTRAST: f64 = 4.5;
+const MIN_CONTROL_CONTRAST: f64 = 3.0;
 
-/// Returns the colours that a block sets, by name.
+/// Returns the colours that a CSS block sets, by the name of their custom property.
 fn colours(block: &str) -> BTreeMap<&str, [u8; 3]> {
     let declarations = block.split(';').filter_map(|one| one.rsplit_once("--")?.1.split_once(':'));
     let colours = declarations.filter_map(|(name, value)| Some((name, colour(value.trim())?)));
@@ -19,7 +20,7 @@ fn colour(value: &str) -> Option<[u8; 3]> {
     Some([part(0)?, part(2)?, part(4)?])
 }
 
-/// Returns both themes: the dark theme overrides some colours of the light theme.
+/// Returns the colours of both themes. The dark theme overrides some colours of the light theme.
 fn themes() -> [(&'static str, BTreeMap<&'static str, [u8; 3]>); 2] {
     let mut blocks = STYLES.split(":root {").skip(1).map(|rest| rest.split('}').next().unwrap());
     let light = colours(blocks.next().unwrap());
@@ -51,35 +52,43 @@ fn ratios_match_the_definition() {
 
 #[test]
 fn contrast_suffices_in_both_themes() {
-    let grounds = ["bg", "surface", "sunken"];
+    let backgrounds = ["bg", "surface", "sunken"];
     let notices = ["info-bg", "warn-bg", "danger-bg", "tint"];
     let mut pairs = vec![
-        ("on-accent", "accent", TEXT),
-        ("on-accent", "accent-strong", TEXT),
-        ("on-plate", "plate", TEXT),
-        ("info", "info-bg", TEXT),
-        ("warn", "warn-bg", TEXT),
-        ("danger", "danger-bg", TEXT),
-        ("danger", "surface", TEXT),
-        ("accent-strong", "surface", TEXT),
-        ("warn", "surface", TEXT),
-        ("ink", "land", TEXT),
-        ("soft", "land", TEXT),
-        ("edge", "land", CONTROL),
-        ("info", "land", CONTROL),
-        ("accent", "land", CONTROL),
+        ("on-accent", "accent", MIN_TEXT_CONTRAST),
+        ("on-accent", "accent-strong", MIN_TEXT_CONTRAST),
+        ("on-plate", "plate", MIN_TEXT_CONTRAST),
+        ("info", "info-bg", MIN_TEXT_CONTRAST),
+        ("warn", "warn-bg", MIN_TEXT_CONTRAST),
+        ("danger", "danger-bg", MIN_TEXT_CONTRAST),
+        ("danger", "surface", MIN_TEXT_CONTRAST),
+        ("accent-strong", "surface", MIN_TEXT_CONTRAST),
+        ("warn", "surface", MIN_TEXT_CONTRAST),
+        ("ink", "land", MIN_TEXT_CONTRAST),
+        ("soft", "land", MIN_TEXT_CONTRAST),
+        ("edge", "land", MIN_CONTROL_CONTRAST),
+        ("info", "land", MIN_CONTROL_CONTRAST),
+        ("accent", "land", MIN_CONTROL_CONTRAST),
     ];
-    for ground in grounds {
-        pairs.extend([("ink", ground, TEXT), ("soft", ground, TEXT), ("accent", ground, TEXT)]);
-        pairs.extend([("edge", ground, CONTROL), ("focus", ground, CONTROL)]);
+    for background in backgrounds {
+        pairs.extend([
+            ("ink", background, MIN_TEXT_CONTRAST),
+            ("soft", background, MIN_TEXT_CONTRAST),
+            ("accent", background, MIN_TEXT_CONTRAST),
+        ]);
+        pairs.extend([("edge", background, MIN_CONTROL_CONTRAST), ("focus", background, MIN_CONTROL_CONTRAST)]);
     }
-    for ground in notices {
-        pairs.extend([("ink", ground, TEXT), ("accent", ground, TEXT), ("focus", ground, CONTROL)]);
+    for background in notices {
+        pairs.extend([
+            ("ink", background, MIN_TEXT_CONTRAST),
+            ("accent", background, MIN_TEXT_CONTRAST),
+            ("focus", background, MIN_CONTROL_CONTRAST),
+        ]);
     }
     for (theme, colours) in themes() {
-        for (text, ground, least) in &pairs {
-            let found = ratio(colours[text], colours[ground]);
-            assert!(found >= *least, "{theme}: {text} on {ground} has {found:.2}, and needs {least}");
+        for (text, background, minimum) in &pairs {
+            let found = ratio(colours[text], colours[background]);
+            assert!(found >= *minimum, "{theme}: {text} on {background} has {found:.2}, and needs {minimum}");
         }
     }
 }
@@ -89,7 +98,8 @@ fn stylesheet_defines_each_colour_once() {
     let (tokens, rules) = STYLES.split_once("/* Base */").unwrap();
     let hashes = rules.match_indices('#').map(|(at, _)| &rules[at + 1..]);
     let literal = |rest: &&str| rest.bytes().take_while(u8::is_ascii_hexdigit).count() >= 6;
-    // QR codes are dark on white in both themes, because cameras cannot read the inverse, and so are printed pages.
+    // QR codes are dark on white in both themes, because cameras cannot read inverted codes.
+    // Printed pages are too.
     let literals: BTreeSet<_> = hashes.filter(literal).map(|rest| &rest[..6]).collect();
     assert_eq!(literals, ["0a0f0d", "ffffff"].into());
     let names = |text: &'static str| {

@@ -1,4 +1,4 @@
-//! Cookies with a secret; only its hash is stored.
+//! Cookies that contain a random secret, of which only the hash is stored.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,38 +13,38 @@ use subtle::ConstantTimeEq;
 
 use crate::origin::PublicOrigin;
 
-/// The name of a cookie. Over https it has the prefix `__Host-`, so that no other host can set it; over http, which is
-/// for the local machine, it has none.
+/// The name of a cookie. Over https it has the prefix `__Host-`, so that no other host can set the
+/// cookie. Over http, which is for the local machine only, it has no prefix.
 #[derive(Clone, Copy, Debug)]
 pub struct CookieName(&'static str);
 
-/// The value of a cookie: 256 random bits.
+/// The secret value of a cookie: 256 random bits.
 #[derive(Clone, Debug)]
 pub struct CookieSecret(SecretString);
 
-/// The hash of a cookie's value, stored instead of the value.
+/// The hash of a cookie value, stored instead of the value.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CookieHash(String);
 
 impl CookieName {
-    /// Creates the name of a cookie, without the prefix.
+    /// Creates the name of a cookie, given without the prefix.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// Returns the cookie of a request. `None` if the browser sent two of this name, because another host has set a
-    /// cookie for it.
+    /// Returns the value of this cookie in a request. Returns `None` if the browser sent two
+    /// cookies with this name, because another host has set one of them.
     #[must_use]
     pub fn read(self, origin: &PublicOrigin, headers: &HeaderMap) -> Option<CookieSecret> {
         self.read_over(origin.is_https(), headers)
     }
 
-    /// Returns the cookie of a request to an origin with a known scheme only.
+    /// Returns the value of this cookie in a request, if only the scheme of the origin is known.
     #[must_use]
     pub fn read_over(self, is_https: bool, headers: &HeaderMap) -> Option<CookieSecret> {
         let name = format!("{}{}=", prefix(is_https), self.0);
-        // Bytes, because other cookies of the host may be in any encoding.
+        // Compares bytes, because other cookies of the host may have any encoding.
         let lines = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes);
         let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';')).map(<[u8]>::trim_ascii);
         let mut values = pairs.filter_map(|pair| pair.strip_prefix(name.as_bytes()));
@@ -55,27 +55,27 @@ impl CookieName {
         CookieSecret::parse(str::from_utf8(value).ok()?)
     }
 
-    /// Returns the `Set-Cookie` that stores the secret in a browser for this lifetime.
+    /// Returns the `Set-Cookie` value that stores the secret in a browser for this lifetime.
     ///
     /// # Panics
-    /// Never: names and secrets are valid in a header.
+    /// Never panics: names and secrets are valid in a header.
     #[must_use]
-    pub fn set(self, origin: &PublicOrigin, secret: &CookieSecret, lasts: Duration) -> HeaderValue {
-        self.header(origin, secret.reveal(), lasts)
+    pub fn set(self, origin: &PublicOrigin, secret: &CookieSecret, lifetime: Duration) -> HeaderValue {
+        self.header(origin, secret.reveal(), lifetime)
     }
 
-    /// Returns the `Set-Cookie` that removes the cookie from a browser.
+    /// Returns the `Set-Cookie` value that deletes the cookie in a browser.
     ///
     /// # Panics
-    /// Never: names are valid in a header.
+    /// Never panics: names are valid in a header.
     #[must_use]
     pub fn clear(self, origin: &PublicOrigin) -> HeaderValue {
         self.header(origin, "", Duration::ZERO)
     }
 
-    fn header(self, origin: &PublicOrigin, value: &str, lasts: Duration) -> HeaderValue {
+    fn header(self, origin: &PublicOrigin, value: &str, lifetime: Duration) -> HeaderValue {
         let name = format!("{}{}", prefix(origin.is_https()), self.0);
-        let seconds = lasts.as_secs();
+        let seconds = lifetime.as_secs();
         let secure = if origin.is_https() { "; Secure" } else { "" };
         let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::try_from(text).expect("names and secrets have only letters and digits");
@@ -84,7 +84,8 @@ impl CookieName {
     }
 }
 
-/// Returns the prefix of names that no other host can set (RFC 6265bis, 4.1.3.2).
+/// Returns the name prefix that prevents other hosts from setting a cookie (RFC 6265bis, section
+/// 4.1.3.2).
 fn prefix(is_https: bool) -> &'static str {
     if is_https { "__Host-" } else { "" }
 }
@@ -96,7 +97,7 @@ impl CookieSecret {
         Self(BASE64URL_NOPAD.encode(&random).into())
     }
 
-    /// Parses the value of a cookie; `None` if it is not 32 bytes in base64url.
+    /// Parses the value of a cookie. Returns `None` if it is not 32 bytes in base64url.
     #[must_use]
     pub fn parse(value: &str) -> Option<Self> {
         let bytes = BASE64URL_NOPAD.decode(value.as_bytes()).ok();
@@ -109,17 +110,17 @@ impl CookieSecret {
         self.0.expose_secret()
     }
 
-    /// Returns the hash for the database.
+    /// Returns the hash that is stored.
     #[must_use]
     pub fn hash(&self) -> CookieHash {
         CookieHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
     }
 
-    /// Derives 32 bytes for a purpose and an ID, which are equal in all tabs and after a reload. The database does not
-    /// reveal them.
+    /// Derives 32 bytes for a purpose and an ID. The result is equal in all tabs and after a
+    /// reload, and cannot be computed from the database.
     ///
     /// # Panics
-    /// Never: HMAC takes keys of any length.
+    /// Never panics: HMAC accepts keys of any length.
     #[must_use]
     pub fn derive(&self, purpose: &str, id: &str) -> [u8; 32] {
         let mac = Hmac::<Sha256>::new_from_slice(self.reveal().as_bytes()).expect("HMAC takes keys of any length");
@@ -134,14 +135,14 @@ impl CookieHash {
         &self.0
     }
 
-    /// Parses a stored hash; `None` if the text is not a hash.
+    /// Parses a stored hash. Returns `None` if the text is not a hash.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         let is_hash = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
         is_hash.then(|| Self(text.to_owned()))
     }
 
-    /// Returns true if both hashes are equal, compared in constant time.
+    /// Returns `true` if both hashes are equal. Compares in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()

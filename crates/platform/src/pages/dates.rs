@@ -1,10 +1,10 @@
-//! Dates in each language.
+//! Formats dates in the languages of pages.
 
 use jiff::civil::Date;
 
 use super::Language;
 
-/// The Spanish months, short and long.
+/// The Spanish names of the months, short and long.
 const SPANISH_MONTHS: [(&str, &str); 12] = [
     ("ene", "enero"),
     ("feb", "febrero"),
@@ -20,7 +20,7 @@ const SPANISH_MONTHS: [(&str, &str); 12] = [
     ("dic", "diciembre"),
 ];
 
-/// Returns a date for a sentence: `1 August 2026`, `1 de agosto de 2026`.
+/// Formats a date for a sentence, such as `1 August 2026` or `1 de agosto de 2026`.
 #[must_use]
 pub fn long_date(language: Language, date: Date) -> String {
     match language {
@@ -29,7 +29,7 @@ pub fn long_date(language: Language, date: Date) -> String {
     }
 }
 
-/// Returns a date for a table: `1 Aug 2026`, `1 ago 2026`.
+/// Formats a date for a table, such as `1 Aug 2026` or `1 ago 2026`.
 #[must_use]
 pub fn short_date(language: Language, date: Date) -> String {
     match language {

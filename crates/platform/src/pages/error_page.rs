@@ -1,4 +1,4 @@
-//! Error pages, which browsers get instead of the error body.
+//! Replaces JSON error bodies by HTML error pages in responses to browsers.
 
 use std::sync::Arc;
 
@@ -17,17 +17,18 @@ use super::words::error_words;
 use crate::origin::PublicOrigin;
 use crate::web::problem::ErrorReply;
 
-/// Renders errors as pages, except below the paths that are for programs only.
+/// Renders errors as HTML pages, except for the paths that only programs use.
 #[derive(Clone, Debug)]
 pub struct ErrorPages {
     /// The origin of the pages.
     pub origin: PublicOrigin,
-    /// The paths for programs, including all paths below them.
+    /// The paths that only programs use, each with all paths below it.
     pub programs: Arc<[String]>,
 }
 
 impl ErrorPages {
-    /// Returns the language of an error page for this request; `None` if errors of it are not pages.
+    /// Returns the language of an error page for this request, or `None` if its errors should not
+    /// be rendered as pages.
     #[must_use]
     pub fn choose(&self, request: &Request) -> Option<Language> {
         let path = request.uri().path();
@@ -38,7 +39,7 @@ impl ErrorPages {
         Some(Language::choose(request.uri(), request.headers()))
     }
 
-    /// Replaces an error body by a page. The other headers stay.
+    /// Replaces the error body of a response by a page. The other headers are preserved.
     #[must_use]
     pub fn render(&self, language: Language, reply: Response) -> Response {
         if reply.extensions().get::<ErrorReply>().is_none() {
@@ -64,7 +65,7 @@ fn copy_headers(page: &mut HeaderMap, reply: &HeaderMap) {
 }
 
 impl PageError {
-    /// Returns the error of a response with an error body.
+    /// Returns the error that a response with an error body reports.
     fn of(reply: &Response) -> Self {
         match reply.status() {
             StatusCode::NOT_FOUND => Self::NotFound,
@@ -77,7 +78,7 @@ impl PageError {
         }
     }
 
-    /// Renders the page.
+    /// Renders the error page.
     fn render(&self, language: Language, origin: &PublicOrigin) -> String {
         let words = error_words(language);
         let host = html! { bdi { (origin.host()) } };
@@ -106,7 +107,7 @@ impl PageError {
     }
 }
 
-/// Returns a header of a response; an empty text if it is missing or not text.
+/// Returns a response header, or an empty text if it is missing or not ASCII text.
 fn header_text<'a>(reply: &'a Response, name: &str) -> &'a str {
     reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }

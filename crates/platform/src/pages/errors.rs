@@ -1,31 +1,31 @@
-//! Errors of pages, and their texts.
+//! The errors that HTML error pages explain to users.
 
 use maud::Markup;
 
-/// An error of a page.
+/// An error that is displayed as an HTML page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageError {
-    /// The server cannot act on the request.
+    /// The server rejected the request.
     Refused,
-    /// There is nothing at the address.
+    /// No page exists at the path.
     NotFound,
-    /// The path belongs to a form.
+    /// The path is the target of a form and was opened as a page.
     MethodNotAllowed,
-    /// The request is too large.
+    /// The request body is too large.
     TooLarge,
-    /// Too many requests; the next will pass in this number of seconds.
+    /// The client sent too many requests. It may retry after this number of seconds.
     TooMany(u64),
     /// The server is temporarily unavailable.
     Unavailable,
-    /// An internal error; the log has the cause under this request ID.
+    /// An internal error. The log contains the cause under this request ID.
     Failed(String),
 }
 
-/// The texts of an error in a language.
+/// The texts of an error page in a language.
 #[derive(Debug)]
 pub struct ErrorText {
-    /// The title.
+    /// The title of the page.
     pub title: &'static str,
-    /// The explanation and the remedy.
+    /// An explanation of the error and of the remedy.
     pub text: Markup,
 }

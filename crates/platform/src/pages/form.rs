@@ -1,5 +1,5 @@
-//! Forms that change state: each carries a CSRF token bound to its cookie, and is accepted from this origin's pages
-//! only.
+//! HTML forms that change state. Each form contains a CSRF token that is bound to the browser's
+//! cookie, and is accepted only from pages of this origin.
 
 use std::collections::BTreeMap;
 
@@ -15,48 +15,52 @@ use super::cookie::CookieSecret;
 use crate::origin::PublicOrigin;
 use crate::web::{has_media_type, single_header};
 
-/// Maximum size of a form, in bytes.
+/// Maximum size of a posted form, in bytes.
 pub const MAX_FORM_BYTES: usize = 16 * 1024;
-/// The field with the token.
+/// Name of the form field that contains the CSRF token.
 const TOKEN_FIELD: &str = "token";
-/// The header in which browsers report the relation of the sending page to this origin (W3C Fetch Metadata).
+/// Header in which browsers report how the origin of the sending page relates to this origin (W3C
+/// Fetch Metadata).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// A CSRF token, bound to a browser's cookie and to a purpose. Rendered, it is the form's hidden field.
+/// A CSRF token, bound to a browser's cookie and to a purpose. It is rendered as a hidden form
+/// field.
 #[derive(Clone, Debug)]
 pub struct CsrfToken(String);
 
-/// The fields of a form that a page of this origin posted.
+/// The fields of a form that was posted from a page of this origin.
 #[derive(Debug)]
 pub struct PostedForm(BTreeMap<String, String>);
 
-/// The reason a form was rejected. Nothing was changed then.
+/// Reason a form was rejected. A rejected form changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostedFormError {
     /// It was not posted from a page of this origin.
     CrossOrigin,
-    /// Its token is missing, or belongs to another browser or purpose: the page is old, or the cookie is gone.
+    /// Its token is missing, or belongs to another browser or purpose, because the page is outdated
+    /// or the cookie was deleted.
     Stale,
     /// It is larger than [`MAX_FORM_BYTES`].
     TooLarge,
-    /// It is not URL-encoded, has a field twice, or ended early.
+    /// It is not URL-encoded, repeats a field, or is incomplete.
     Malformed,
 }
 
 impl CsrfToken {
-    /// Creates the token of a browser's forms for a purpose, which names the object of the change.
+    /// Creates the token for a browser's forms with a purpose, which identifies the object that is
+    /// changed.
     #[must_use]
     pub fn new(secret: &CookieSecret, purpose: &str) -> Self {
         Self(BASE64URL_NOPAD.encode(&secret.derive("signpost form ", purpose)))
     }
 
-    /// Returns true if a submitted token equals this token, compared in constant time.
+    /// Returns `true` if a submitted token equals this token. Compares in constant time.
     #[must_use]
     pub fn matches(&self, sent: &str) -> bool {
         self.0.as_bytes().ct_eq(sent.as_bytes()).into()
     }
 
-    /// Returns the text for a field of the form.
+    /// Returns the value of the form field.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -82,11 +86,11 @@ impl Render for CsrfToken {
 }
 
 impl PostedForm {
-    /// Reads a form that a page of `origin` posted.
+    /// Reads a form that was posted from a page of `origin`.
     ///
     /// # Errors
-    /// Returns [`PostedFormError::CrossOrigin`] if another page posted it, [`PostedFormError::TooLarge`] or
-    /// [`PostedFormError::Malformed`] if it cannot be read.
+    /// Returns [`PostedFormError::CrossOrigin`] if it was posted from another page, or
+    /// [`PostedFormError::TooLarge`] or [`PostedFormError::Malformed`] if it cannot be read.
     pub async fn receive(origin: &PublicOrigin, request: Request) -> Result<Self, PostedFormError> {
         let (parts, body) = request.into_parts();
         if !is_from(origin, &parts.headers) {
@@ -107,16 +111,18 @@ impl PostedForm {
         Ok(Self(fields))
     }
 
-    /// Returns the value of a field.
+    /// Returns the value of a form field.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Checks in constant time that the form's token belongs to this browser and purpose.
+    /// Checks that the token of the form belongs to this browser and purpose. Compares in constant
+    /// time.
     ///
     /// # Errors
-    /// Returns [`PostedFormError::Stale`] if the cookie or the token is missing, or they do not belong together.
+    /// Returns [`PostedFormError::Stale`] if the cookie or the token is missing, or if they do not
+    /// match.
     pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), PostedFormError> {
         let Some(cookie) = cookie else { return Err(PostedFormError::Stale) };
         let Some(token) = self.text(TOKEN_FIELD) else { return Err(PostedFormError::Stale) };
@@ -124,14 +130,16 @@ impl PostedForm {
     }
 }
 
-/// Returns true if a page of `origin` sent the request. Pages of this server suppress the referrer, and browsers then
-/// send the origin `null` (Fetch standard, "append a request `Origin` header"); `Sec-Fetch-Site` decides in that case.
+/// Returns `true` if the request was sent from a page of `origin`. Pages of this server suppress
+/// the referrer, so browsers send the origin `null` (Fetch standard, "append a request `Origin`
+/// header"). In that case, `Sec-Fetch-Site` decides.
 #[must_use]
 pub fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
     let Ok(sent) = single_header(headers, &header::ORIGIN) else { return false };
     let Ok(site) = single_header(headers, &SEC_FETCH_SITE) else { return false };
     match (sent.map(HeaderValue::as_bytes), site.map(HeaderValue::as_bytes)) {
-        // Browsers send `Sec-Fetch-Site` to trustworthy origins only: for others, only the token decides.
+        // Browsers send `Sec-Fetch-Site` only to trustworthy origins. For other origins, only the
+        // token decides.
         (Some(b"null"), None) => !origin.is_trustworthy(),
         (None | Some(b"null"), Some(b"same-origin")) => true,
         (Some(sent), None | Some(b"same-origin")) => sent == origin.as_str().as_bytes(),
@@ -146,7 +154,7 @@ mod tests {
     use super::*;
 
     const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
-    const OURS: (&str, &str) = ("origin", "https://login.test");
+    const SAME_ORIGIN: (&str, &str) = ("origin", "https://login.test");
 
     async fn receive(headers: &[(&str, &str)], body: &str) -> Result<PostedForm, PostedFormError> {
         let request = headers.iter().fold(Request::post("/"), |request, (name, value)| request.header(*name, *value));
@@ -180,8 +188,8 @@ mod tests {
     async fn forms_of_other_origins_are_rejected() {
         let site = |value| ("sec-fetch-site", value);
         for (headers, is_ours) in [
-            (&[OURS][..], true),
-            (&[OURS, site("same-origin")], true),
+            (&[SAME_ORIGIN][..], true),
+            (&[SAME_ORIGIN, site("same-origin")], true),
             (&[("origin", "null"), site("same-origin")], true),
             (&[site("same-origin")], true),
             (&[], false),
@@ -192,13 +200,13 @@ mod tests {
             (&[("origin", "https://login.test:8443")], false),
             (&[("origin", "https://login.test.evil.test")], false),
             (&[("origin", "https://evil.test"), site("same-origin")], false),
-            (&[OURS, site("cross-site")], false),
-            (&[OURS, site("same-site")], false),
-            (&[OURS, site("none")], false),
+            (&[SAME_ORIGIN, site("cross-site")], false),
+            (&[SAME_ORIGIN, site("same-site")], false),
+            (&[SAME_ORIGIN, site("none")], false),
             (&[("origin", "null"), site("cross-site")], false),
             (&[("origin", "null"), site("same-site")], false),
             (&[site("none")], false),
-            (&[OURS, ("origin", "https://evil.test")], false),
+            (&[SAME_ORIGIN, ("origin", "https://evil.test")], false),
             (&[site("same-origin"), site("cross-site")], false),
         ] {
             let headers = [headers, &[FORM]].concat();
@@ -209,17 +217,21 @@ mod tests {
 
     #[tokio::test]
     async fn invalid_forms_are_rejected() {
-        let read = receive(&[OURS, FORM], "mode=log+in&name=%E2%9C%93").await.unwrap();
+        let read = receive(&[SAME_ORIGIN, FORM], "mode=log+in&name=%E2%9C%93").await.unwrap();
         assert_eq!((read.text("mode"), read.text("name"), read.text("x")), (Some("log in"), Some("✓"), None));
         let utf8 = ("content-type", "Application/x-www-form-urlencoded; charset=utf-8");
-        assert!(receive(&[OURS, utf8], "a=b").await.is_ok());
-        assert!(receive(&[OURS, FORM], &format!("a={}", "b".repeat(MAX_FORM_BYTES - 2))).await.is_ok());
+        assert!(receive(&[SAME_ORIGIN, utf8], "a=b").await.is_ok());
+        assert!(receive(&[SAME_ORIGIN, FORM], &format!("a={}", "b".repeat(MAX_FORM_BYTES - 2))).await.is_ok());
         for (headers, body, refusal) in [
-            (&[OURS, FORM][..], format!("a={}", "b".repeat(MAX_FORM_BYTES - 1)), PostedFormError::TooLarge),
-            (&[OURS, FORM], "a=b&a=c".to_owned(), PostedFormError::Malformed),
-            (&[OURS], "a=b".to_owned(), PostedFormError::Malformed),
-            (&[OURS, ("content-type", "text/plain")], "a=b".to_owned(), PostedFormError::Malformed),
-            (&[OURS, ("content-type", "multipart/form-data; boundary=x")], String::new(), PostedFormError::Malformed),
+            (&[SAME_ORIGIN, FORM][..], format!("a={}", "b".repeat(MAX_FORM_BYTES - 1)), PostedFormError::TooLarge),
+            (&[SAME_ORIGIN, FORM], "a=b&a=c".to_owned(), PostedFormError::Malformed),
+            (&[SAME_ORIGIN], "a=b".to_owned(), PostedFormError::Malformed),
+            (&[SAME_ORIGIN, ("content-type", "text/plain")], "a=b".to_owned(), PostedFormError::Malformed),
+            (
+                &[SAME_ORIGIN, ("content-type", "multipart/form-data; boundary=x")],
+                String::new(),
+                PostedFormError::Malformed,
+            ),
         ] {
             assert_eq!(receive(headers, &body).await.err(), Some(refusal), "{headers:?}");
         }
@@ -228,7 +240,7 @@ mod tests {
     #[tokio::test]
     async fn a_token_is_for_one_browser_and_one_purpose() {
         let token = CsrfToken::new(&secret(1), "cancel ses_1");
-        let form = receive(&[OURS, FORM], &format!("token={}", token.reveal())).await.unwrap();
+        let form = receive(&[SAME_ORIGIN, FORM], &format!("token={}", token.reveal())).await.unwrap();
         assert_eq!(form.check(Some(&secret(1)), "cancel ses_1"), Ok(()));
         for (cookie, purpose) in
             [(Some(secret(2)), "cancel ses_1"), (Some(secret(1)), "cancel ses_2"), (None, "cancel ses_1")]
@@ -237,7 +249,7 @@ mod tests {
         }
         for body in ["", "token=", "a=b", &format!("token={}x", token.reveal()), &format!("tok%65n={}", "a".repeat(43))]
         {
-            let form = receive(&[OURS, FORM], body).await.unwrap();
+            let form = receive(&[SAME_ORIGIN, FORM], body).await.unwrap();
             assert_eq!(form.check(Some(&secret(1)), "cancel ses_1"), Err(PostedFormError::Stale), "{body}");
         }
     }

@@ -1,4 +1,4 @@
-//! The frame of every page, around its `<main>`.
+//! The HTML document around the `<main>` element of every page.
 
 use maud::{DOCTYPE, Markup, html};
 use url::Url;
@@ -12,41 +12,43 @@ use crate::origin::PublicOrigin;
 /// The layout of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// A centred sheet: `<main id="main" class="sheet">`, with `one` if it has a single column.
+    /// A centred sheet: `<main id="main" class="sheet">`, with the further class `one` if it has a
+    /// single column.
     Sheet,
     /// A column of text: `<main id="main" class="wrap">`.
     Column,
 }
 
-/// A page before it is rendered.
+/// A page to be rendered, with everything around its `<main>` element.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
-    /// The language.
+    /// The language of the page.
     pub language: Language,
-    /// Whether the page exists in the other languages.
+    /// Set if the page exists in all other languages, too.
     pub is_translated: bool,
-    /// The title, most specific part first.
+    /// The title, with the most specific part first.
     pub title: &'a str,
     /// The origin of the page.
     pub origin: &'a PublicOrigin,
-    /// The layout.
+    /// The layout of the page.
     pub layout: Layout,
-    /// More elements of the head, such as scripts.
+    /// Additional elements of the head, such as scripts.
     pub head: Markup,
-    /// Links at the top, before the links to the other languages.
+    /// Links at the top of the page, before the links to other languages.
     pub nav: Markup,
-    /// The part of the query before `lang` in links to the other languages: empty, or a query that ends in `&`.
-    pub kept_query: &'a str,
-    /// The whole `<main id="main">`, with its attributes.
+    /// The query before the parameter `lang` in links to other languages. It is empty, or ends with
+    /// `&`.
+    pub query_prefix: &'a str,
+    /// The whole element `<main id="main">`, including its attributes.
     pub main: Markup,
-    /// More text of the footer.
+    /// Additional text in the footer.
     pub foot: Markup,
     /// Links in the footer.
     pub foot_links: Markup,
 }
 
 impl<'a> Frame<'a> {
-    /// Creates a page without additions to its head and footer.
+    /// Creates a page without additional elements in its head and footer.
     #[must_use]
     pub fn new(language: Language, title: &'a str, origin: &'a PublicOrigin, layout: Layout, main: Markup) -> Self {
         Self {
@@ -57,14 +59,14 @@ impl<'a> Frame<'a> {
             layout,
             head: Markup::default(),
             nav: Markup::default(),
-            kept_query: "",
+            query_prefix: "",
             main,
             foot: Markup::default(),
             foot_links: Markup::default(),
         }
     }
 
-    /// Renders the document.
+    /// Renders the HTML document.
     #[must_use]
     pub fn render(&self) -> String {
         let words = frame_words(self.language);
@@ -79,7 +81,7 @@ impl<'a> Frame<'a> {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (signpost_text::line(self.title)) }
+                    title { (signpost_text::clean_line(self.title)) }
                     link rel="stylesheet" href=(STYLESHEET.link(self.origin));
                     link rel="icon" type="image/svg+xml" href=(ICON.link(self.origin));
                     (self.head)
@@ -92,7 +94,7 @@ impl<'a> Frame<'a> {
                             nav aria-label=(words.nav) {
                                 (self.nav)
                                 @for other in others {
-                                    a href={ "?" (self.kept_query) "lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
+                                    a href={ "?" (self.query_prefix) "lang=" (other.tag()) } lang=(other.tag()) hreflang=(other.tag()) {
                                         (other.native_name())
                                     }
                                 }
@@ -101,7 +103,7 @@ impl<'a> Frame<'a> {
                     }
                     (self.main)
                     footer.foot {
-                        p { ((words.who_runs)(&html! { bdi { (self.origin.host()) } })) " " (self.foot) }
+                        p { ((words.operator_notice)(&html! { bdi { (self.origin.host()) } })) " " (self.foot) }
                         (self.foot_links)
                     }
                 }
@@ -111,8 +113,9 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the `<meta>` element of a page that forwards the browser, and should also contain a link. A POST that leads
-/// to another site returns such a page, because `form-action` would forbid a redirect.
+/// Returns the `<meta>` element of a page that redirects the browser to a URL. The page should also
+/// contain a link. A form that leads to another site returns such a page, because the policy
+/// `form-action` would block a redirect.
 #[must_use]
 pub fn refresh_to(url: &Url) -> Markup {
     html! { meta http-equiv="refresh" content={ "0;url=" (url) }; }

@@ -1,12 +1,12 @@
-//! Untrusted URLs in links.
+//! Checks untrusted URLs before they are used in links.
 
 use url::Url;
 
-/// Schemes that a link may have: none of them runs anything in the page.
+/// The URL schemes that links may have. None of them executes code in the page.
 const SCHEMES: [&str; 5] = ["http", "https", "tel", "mailto", "geo"];
 
-/// Returns an untrusted URL for an `href`, serialized as browsers parse it; `None` if it is not a URL or its scheme is
-/// not allowed.
+/// Returns an untrusted URL for a `href` attribute, as browsers would serialize it. Returns `None`
+/// if it is not a URL or its scheme is not allowed.
 #[must_use]
 pub fn href(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;

@@ -1,4 +1,4 @@
-//! Responses with an HTML document, and the headers of every page.
+//! HTTP responses that contain an HTML document, and the security headers of every page.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use bytes::Bytes;
 
 use crate::origin::PublicOrigin;
 
-/// The content security policy of pages: assets of the origin only, and no inline code.
+/// The content security policy of pages: it allows only assets of their origin and no inline
+/// code.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                            connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
                                            frame-ancestors 'none'; form-action 'self'";
 
-/// The device features that no page may use.
+/// The permissions policy that disables device features on every page.
 const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), gyroscope=(), \
                                   magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), usb=()";
 
@@ -26,13 +27,13 @@ const SAFETY: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// A response with an HTML document.
+/// An HTTP response that contains an HTML document.
 #[derive(Clone, Debug)]
 pub struct HtmlPage {
     status: StatusCode,
     headers: HeaderMap,
     device_use: Option<DeviceUse>,
-    /// The content security policy of a page with a worker.
+    /// The content security policy, for pages that run a worker.
     worker_policy: Option<String>,
     document: Bytes,
 }
@@ -42,9 +43,9 @@ pub struct HtmlPage {
 pub enum DeviceUse {
     /// The camera.
     Camera,
-    /// The location.
+    /// The location of the device.
     Location,
-    /// Passkeys: registration and login.
+    /// Registration of passkeys and login with passkeys.
     Passkeys,
 }
 
@@ -53,7 +54,7 @@ impl HtmlPage {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, worker_policy: None, document }
     }
 
-    /// Creates a page for a single user, neither cached nor indexed.
+    /// Creates a page for a single user. It must not be cached or indexed.
     #[must_use]
     pub fn personal(document: impl Into<Bytes>) -> Self {
         let page = Self::new(document.into());
@@ -61,10 +62,10 @@ impl HtmlPage {
         page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
     }
 
-    /// Creates a page that is equal for all users. Caches may store it for this time.
+    /// Creates a page that is equal for all users. Caches may store it for the duration `fresh`.
     ///
     /// # Panics
-    /// Never: a number is valid in a header.
+    /// Never panics: a number is valid in a header.
     #[must_use]
     pub fn public(document: impl Into<Bytes>, fresh: Duration) -> Self {
         let page = Self::new(document.into());
@@ -79,13 +80,14 @@ impl HtmlPage {
         Self { status, ..self }
     }
 
-    /// Allows the page a device feature.
+    /// Allows the page to use a device feature.
     #[must_use]
     pub fn with_device_use(self, device_use: DeviceUse) -> Self {
         Self { device_use: Some(device_use), ..self }
     }
 
-    /// Allows the page to run a worker of its origin, and to send requests to `other`, if given.
+    /// Allows the page to run a worker of its origin, and to send requests to the origin `other`,
+    /// if given.
     #[must_use]
     pub fn with_worker(self, other: Option<&PublicOrigin>) -> Self {
         let mut policy = format!("{CONTENT_SECURITY_POLICY}; worker-src 'self'");
@@ -95,7 +97,7 @@ impl HtmlPage {
         Self { worker_policy: Some(policy), ..self }
     }
 
-    /// Adds a header, even if the response has another value of it.
+    /// Appends a header, even if the response already has a header with this name.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
@@ -121,7 +123,8 @@ impl IntoResponse for HtmlPage {
     }
 }
 
-/// Returns the value of `Permissions-Policy`, disabling all device features that the page does not use.
+/// Returns the `Permissions-Policy` header, which disables all device features that the page does
+/// not use.
 fn permissions_policy(device_use: Option<DeviceUse>) -> String {
     let [camera, location, passkeys] = [DeviceUse::Camera, DeviceUse::Location, DeviceUse::Passkeys]
         .map(|feature| if device_use == Some(feature) { "(self)" } else { "()" });

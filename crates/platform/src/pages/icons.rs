@@ -1,8 +1,8 @@
-//! Decorative icons. Each accompanies a text, so screen readers skip it.
+//! Decorative SVG icons. Each icon is next to a text, so screen readers ignore it.
 
 use maud::{Markup, html};
 
-/// Draws the logo: two boards on a post.
+/// Draws the logo: a signpost with two boards.
 #[must_use]
 pub fn logo() -> Markup {
     html! {
@@ -14,37 +14,37 @@ pub fn logo() -> Markup {
     }
 }
 
-/// An icon.
+/// An icon of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageIcon {
-    /// An i in a ring: a hint.
+    /// The letter i in a circle, for hints.
     Info,
-    /// An exclamation mark in an octagon: a refusal.
+    /// An exclamation mark in an octagon, for errors.
     Stop,
-    /// A clock: something waits or has ended.
+    /// A clock, for a pending or expired state.
     Clock,
-    /// A tick: done.
+    /// A check mark, for success.
     Tick,
-    /// A globe: the address.
+    /// A globe, for an internet address.
     Globe,
     /// A purse with a clasp.
     Wallet,
-    /// A flash.
+    /// A lightning bolt.
     Lightning,
     /// A telephone.
     Phone,
-    /// A key: a way in.
+    /// A key, for a login method.
     Key,
-    /// A sun: today.
+    /// A sun, for today.
     Sun,
-    /// A machine with a screen.
+    /// An ATM.
     Machine,
-    /// A flag: a report.
+    /// A flag, for reports.
     Flag,
 }
 
 impl PageIcon {
-    /// Draws the icon at this size, in pixels.
+    /// Draws the icon with this width and height, in pixels.
     #[must_use]
     pub fn draw(self, pixels: u8) -> Markup {
         html! {
@@ -100,7 +100,8 @@ mod tests {
         for drawn in icons.into_iter().map(|icon| icon.draw(20)).chain([logo()]) {
             let text = drawn.into_string();
             let count = |mark| text.matches(mark).count();
-            // SVG has no void elements: elements after an open element would be inside it, and not drawn.
+            // SVG has no void elements, so elements after an unclosed element would become its
+            // children and not be drawn.
             assert_eq!(count("<"), 2 * count("</"), "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! The language of a page.
+//! Chooses the language of a page.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -10,21 +10,21 @@ use url::form_urlencoded;
 
 use super::accept;
 
-/// A language of pages.
+/// A language that pages are available in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// The default.
+    /// English, the default.
     English,
-    /// With “tú”.
+    /// Spanish with the informal “tú”.
     Spanish,
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
 
-    /// Returns the language of a page: `lang` in the query, else the preferred language of `Accept-Language` (RFC 9110,
-    /// section 12.5.4), else English.
+    /// Chooses the language of a page: the query parameter `lang`, else the preferred language in
+    /// `Accept-Language` (RFC 9110, section 12.5.4), else English.
     #[must_use]
     pub fn choose(uri: &Uri, headers: &HeaderMap) -> Self {
         let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -37,7 +37,7 @@ impl Language {
     }
 
     fn preferred(ranges: &[(&str, u16)]) -> Self {
-        // The first of equal weights is preferred: the sort is stable.
+        // The sort is stable, so the first of several equal weights is preferred.
         let mut found: Vec<_> =
             ranges.iter().filter_map(|(tag, weight)| Some((Self::from_tag(tag)?, *weight))).collect();
         if let Some((_, weight)) = ranges.iter().find(|(tag, _)| *tag == "*")
@@ -50,14 +50,14 @@ impl Language {
         found.first().map_or(Self::English, |(language, _)| *language)
     }
 
-    /// Returns the language of a tag, of any country.
+    /// Returns the language of a BCP 47 tag, with or without a country.
     #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| primary.eq_ignore_ascii_case(language.tag()))
     }
 
-    /// Returns the tag for `lang`.
+    /// Returns the BCP 47 tag, as used in the parameter `lang`.
     #[must_use]
     pub fn tag(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Language {
         }
     }
 
-    /// Returns the name in the language itself.
+    /// Returns the name of the language in the language itself.
     #[must_use]
     pub fn native_name(self) -> &'static str {
         match self {

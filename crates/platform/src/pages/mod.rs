@@ -1,7 +1,9 @@
-//! The foundation of HTML pages: frame, headers, languages, assets, cookies, forms and error pages.
+//! Building blocks of HTML pages: document frame, headers, languages, assets, cookies, forms and
+//! error pages.
 //!
-//! A page consists of a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] with the document, which
-//! sets the headers of every page; and texts from a catalogue with a file per [`Language`].
+//! A page consists of a [`Frame`] around its `<main>` element, rendered to a document; an
+//! [`HtmlPage`] that adds the headers of every page; and texts from a catalogue with a file for
+//! each [`Language`].
 
 pub mod accept;
 pub mod assets;

@@ -1,4 +1,5 @@
-//! Authentication by API key, and the limits of accounts; both precede the body.
+//! Authenticates requests by API key and applies the rate limits of accounts, before the body is
+//! read.
 
 use std::sync::Arc;
 
@@ -13,12 +14,13 @@ use secrecy::SecretString;
 use crate::accounts::audit::Actor;
 use crate::accounts::keys::{KeyGrant, KeyHash};
 use crate::accounts::{Account, Environment, KeyId, Scope};
-use crate::limits::{Caller, Limit, release_in_progress};
+use crate::limits::{Caller, Limit, release_request_slot};
 use crate::shared::Platform;
 use crate::web::peer::client_address;
 use crate::web::problem::Problem;
 
-/// The requirements of a group of routes: an API key of an environment with a scope, and a limit that is not exceeded.
+/// The requirements of a group of routes: a valid API key of an environment with a scope, within a
+/// rate limit.
 #[derive(Clone)]
 pub struct ApiKeyGuard {
     platform: Platform,
@@ -27,17 +29,17 @@ pub struct ApiKeyGuard {
     scope: Scope,
 }
 
-/// The API key of a request.
+/// The API key that authenticated a request.
 #[derive(Clone, Debug)]
 pub struct ApiKey {
     /// The ID of the key.
     pub id: KeyId,
-    /// The key itself.
+    /// The secret text of the key.
     pub key: SecretString,
 }
 
 impl ApiKey {
-    /// Returns the key as an actor of the audit log.
+    /// Returns this key as the actor of audit log entries.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor::Key(self.id.clone())
@@ -45,13 +47,14 @@ impl ApiKey {
 }
 
 impl ApiKeyGuard {
-    /// Creates the guard of routes of an environment, which require this scope and count against this limit.
+    /// Creates a guard for routes of an environment, which require this scope and count against
+    /// this limit.
     #[must_use]
     pub fn new(platform: &Platform, environment: Environment, limit: Limit, scope: Scope) -> Self {
         Self { platform: platform.clone(), environment, limit, scope }
     }
 
-    /// Returns the limit of a method: listing sessions counts as reading.
+    /// Returns the limit for a method. Listing sessions counts as reading a session.
     fn limit_of(&self, method: &Method) -> Limit {
         match self.limit {
             Limit::CreateSession if method != Method::POST => Limit::GetSession,
@@ -59,12 +62,13 @@ impl ApiKeyGuard {
         }
     }
 
-    /// Authenticates a request and counts it for its account, or for its client address if it has no valid key. Adds
-    /// the [`Account`] and the [`ApiKey`] to its extensions.
+    /// Authenticates a request and counts it against its account, or against its client address if
+    /// it has no valid key. Adds the [`Account`] and the [`ApiKey`] to the extensions of the
+    /// request.
     ///
     /// # Errors
-    /// [`Problem::InvalidApiKey`], [`Problem::InsufficientScope`] or [`Problem::RateLimited`]; or if the database
-    /// cannot be read.
+    /// Returns [`Problem::InvalidApiKey`], [`Problem::InsufficientScope`] or
+    /// [`Problem::RateLimited`], or an error if the database cannot be read.
     pub async fn admit(&self, mut request: Request) -> Result<Request, Problem> {
         let Self { platform, scope, .. } = self;
         let limit = self.limit_of(request.method());
@@ -75,7 +79,7 @@ impl ApiKeyGuard {
             platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
             return Err(Problem::InvalidApiKey);
         };
-        release_in_progress(request.extensions());
+        release_request_slot(request.extensions());
         let caller = Caller::from(&grant.account);
         platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
         if grant.scope != *scope {
@@ -87,7 +91,7 @@ impl ApiKeyGuard {
         Ok(request)
     }
 
-    /// Returns the grant and the API key of a request, if the key is valid in this environment.
+    /// Returns the grant and the API key of a request if the key is valid in this environment.
     async fn find_key(&self, headers: &HeaderMap) -> Result<Option<(Arc<KeyGrant>, ApiKey)>, Problem> {
         let Some(key) = bearer(headers) else { return Ok(None) };
         let Some(grant) = find_grant(&self.platform, key, Some(self.environment)).await? else { return Ok(None) };
@@ -96,7 +100,7 @@ impl ApiKeyGuard {
     }
 }
 
-/// Returns a function that protects routes by an [`ApiKeyGuard`].
+/// Returns a function that adds an [`ApiKeyGuard`] to routes.
 pub fn require_api_key<S: Clone + Send + Sync + 'static>(
     platform: &Platform,
     environment: Environment,
@@ -110,7 +114,7 @@ pub fn require_api_key<S: Clone + Send + Sync + 'static>(
     }
 }
 
-/// Middleware that passes on the requests that an [`ApiKeyGuard`] admits.
+/// Middleware that rejects requests that an [`ApiKeyGuard`] does not admit.
 pub async fn authenticate(State(guard): State<ApiKeyGuard>, request: Request, next: Next) -> Response {
     match guard.admit(request).await {
         Ok(request) => next.run(request).await,
@@ -118,8 +122,8 @@ pub async fn authenticate(State(guard): State<ApiKeyGuard>, request: Request, ne
     }
 }
 
-/// Returns the account of the API key in a request, of either environment and of any scope; `None` if there is no valid
-/// key.
+/// Returns the account of the API key in a request, in either environment and with any scope.
+/// Returns `None` without a valid key.
 ///
 /// # Errors
 /// Returns an error if the key is not cached and the database cannot be read.
@@ -128,7 +132,8 @@ pub async fn find_account(platform: &Platform, headers: &HeaderMap) -> Result<Op
     Ok(find_grant(platform, key, None).await?.map(|grant| grant.account.clone()))
 }
 
-/// Returns the grant of a valid API key, of this environment or of any. The keys of servers are not API keys.
+/// Returns the grant of a valid API key, in `environment` if given. Keys of the system account are
+/// rejected.
 async fn find_grant(
     platform: &Platform,
     key: &str,
@@ -142,7 +147,7 @@ async fn find_grant(
     Ok(grant.filter(|grant| !grant.account.is_server()))
 }
 
-/// Returns the bearer token of a request (RFC 6750, 2.1).
+/// Returns the bearer token of a request (RFC 6750, section 2.1).
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = sent.split_once(' ')?;
@@ -161,7 +166,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Account {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // Fails closed: a route without an API key guard has no account to act for.
+        // Fails closed: a route without an API key guard has no account.
         parts.extensions.get::<Self>().cloned().ok_or(Problem::InvalidApiKey)
     }
 }

@@ -1,4 +1,5 @@
-//! CORS for routes that scripts of every origin may use, without cookies (Fetch standard, 3.2).
+//! CORS for routes that scripts of any origin may call without cookies (Fetch standard, section
+//! 3.2).
 
 use axum::http::StatusCode;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE};
@@ -7,18 +8,20 @@ use axum::routing::MethodRouter;
 
 use super::ANY_ORIGIN;
 
-/// Methods of these routes.
+/// The methods that scripts of other origins may use.
 const ALLOWED_METHODS: &str = "GET, POST";
 
-/// Request headers that clients in a browser send: OAuth and OpenID Connect libraries, and MCP clients, which send
-/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but if it were not allowed, clients that send it would
-/// fail without a reason.
+/// The request headers that scripts of other origins may send. OAuth, OpenID Connect and MCP
+/// clients send them, and MCP clients send `mcp-protocol-version` to discovery endpoints too.
+/// `dpop` is ignored, but clients that send it would fail for no apparent reason if it were not
+/// allowed.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, mcp-protocol-version";
 
-/// Lifetime of the response in a browser's cache, in seconds.
+/// How long browsers cache the preflight response, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Adds the response to preflight requests to a route with [`ANY_ORIGIN`] in its other responses.
+/// Adds a response to preflight requests. The other responses of the route must contain
+/// [`ANY_ORIGIN`].
 pub fn with_preflight<S: Clone + Send + Sync + 'static>(address: MethodRouter<S>) -> MethodRouter<S> {
     address.options(async || preflight())
 }

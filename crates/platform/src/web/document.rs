@@ -1,4 +1,5 @@
-//! Public documents, which every origin may read and cache for an hour.
+//! Public JSON documents that scripts of any origin may read, and that clients may cache for an
+//! hour.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -11,7 +12,7 @@ use super::ANY_ORIGIN;
 
 const ONE_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
-/// A document with an entity tag derived from its content.
+/// A public document with an entity tag that is derived from its content.
 #[derive(Clone, Debug)]
 pub struct PublicDocument {
     media_type: &'static str,
@@ -20,10 +21,10 @@ pub struct PublicDocument {
 }
 
 impl PublicDocument {
-    /// Creates a document of this media type.
+    /// Creates a document with this media type.
     ///
     /// # Panics
-    /// Never: hex is valid in a header.
+    /// Never panics: hex is valid in a header.
     #[must_use]
     pub fn new(media_type: &'static str, document: &Value) -> Self {
         let body = Bytes::from(document.to_string());
@@ -31,7 +32,8 @@ impl PublicDocument {
         Self { media_type, tag: HeaderValue::try_from(tag).expect("hex is valid in a header"), body }
     }
 
-    /// Returns the document, or 304 if the client has it already (RFC 9110, 13.1.2).
+    /// Returns the document, or 304 if the client already has this version (RFC 9110, section
+    /// 13.1.2).
     #[must_use]
     pub fn reply(&self, request: &HeaderMap) -> Response {
         let Self { media_type, tag, body } = self;
@@ -43,7 +45,7 @@ impl PublicDocument {
     }
 }
 
-/// Returns true if a list of entity tags contains `tag`, or `*`.
+/// Returns `true` if a list of entity tags contains `tag` or `*`.
 fn matches_tag(known: &HeaderValue, tag: &HeaderValue) -> bool {
     let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
     let tag = tag.to_str().unwrap_or_default();

@@ -1,16 +1,16 @@
-//! Reading single header fields of a request.
+//! Reads request headers that allow only a single value.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// A header field that was sent more than once, although it allows a single value.
+/// Error that a header that allows a single value was sent more than once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the header '{0}' is sent more than once")]
 pub struct RepeatedHeader(pub HeaderName);
 
-/// Returns the value of a header field that may be sent at most once.
+/// Returns the value of a header that may be sent at most once.
 ///
 /// # Errors
-/// Returns an error if the field is sent more than once.
+/// Returns [`RepeatedHeader`] if the header was sent more than once.
 pub fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, RepeatedHeader> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
@@ -20,7 +20,7 @@ pub fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Op
     Ok(first)
 }
 
-/// Returns true if the body has this media type, with any parameters.
+/// Returns `true` if the body has this media type. Parameters of the media type are ignored.
 #[must_use]
 pub fn has_media_type(headers: &HeaderMap, media_type: &str) -> bool {
     let Some(Ok(sent)) = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str) else { return false };

@@ -1,4 +1,4 @@
-//! The `Host` header of every request.
+//! Validates the `Host` header of every request.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, header};
 use crate::web::problem::Problem;
 use crate::web::single_header;
 
-/// Checks that a request has exactly one valid `Host` (RFC 9112, section 3.2): a proxy and this server might each use a
-/// different value.
+/// Checks that a request has exactly one valid `Host` header (RFC 9112, section 3.2). Otherwise a
+/// proxy and this server might each use a different value.
 ///
 /// # Errors
 /// Returns [`Problem::InvalidRequest`] if the header is missing, repeated or not a host.
@@ -24,8 +24,8 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Returns true if the host is a name or an IPv4 address, with or without a port. Nearly every host is, and needs no
-/// full parse.
+/// Returns `true` if the host is a name or an IPv4 address, with or without a port. Nearly every
+/// host is, so the full parser is rarely needed.
 fn is_plain(host: &[u8]) -> bool {
     let name = host.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')).count();
     match &host[name..] {

@@ -1,5 +1,5 @@
-//! JSON bodies of requests. A body is checked as a whole (media type, size, UTF-8, depth, duplicate members) and then
-//! deserialized into the struct that documents it.
+//! JSON request bodies. The body is first checked as a whole (media type, size, UTF-8, depth,
+//! duplicate members), and then deserialized into a struct that documents it.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
@@ -19,35 +19,37 @@ const MAX_LARGE_BODY_LEN: usize = 8 << 20;
 /// Maximum depth of nested arrays and objects.
 const MAX_DEPTH: usize = 16;
 
-/// A JSON object, deserialized into a struct with `#[serde(deny_unknown_fields)]`. Errors name the member.
+/// A JSON object that is deserialized into a struct with `#[serde(deny_unknown_fields)]`. Error
+/// messages name the member.
 ///
-/// `null` is a value like any other: an `Option` is `None` only if the member is absent. Members that may be null
-/// use [`Nullable`](super::Nullable).
+/// `null` is a value like any other: an `Option` field is `None` only if the member is absent. Use
+/// [`Nullable`](super::Nullable) for members that may be null.
 #[derive(Debug)]
 pub struct JsonBody<T>(pub T);
 
-/// A [`JsonBody`] that may be omitted; an empty body is read as `{}`.
+/// A [`JsonBody`] that may be omitted. An empty body is parsed as `{}`.
 #[derive(Debug)]
 pub struct OptionalJsonBody<T>(pub T);
 
-/// The bytes of a JSON object, checked like a [`JsonBody`], for a custom parser.
+/// The bytes of a JSON object, validated like a [`JsonBody`], for a custom parser.
 #[derive(Debug)]
 pub struct JsonBytes(pub Bytes);
 
-/// The bytes of a large JSON body, unchecked, for a custom parser.
+/// The bytes of a large JSON body for a custom parser. They are not validated.
 #[derive(Debug)]
 pub struct LargeJsonBytes(pub Bytes);
 
-/// No content: an empty body, or `{}`.
+/// A body without content: empty, or `{}`.
 #[derive(Debug)]
 pub struct EmptyBody;
 
 impl<T: DeserializeOwned> JsonBody<T> {
-    /// Deserializes an object.
+    /// Deserializes a JSON object.
     ///
     /// # Errors
-    /// Returns [`Problem::InvalidJson`] if the text is not JSON or nested too deeply; [`Problem::InvalidRequest`] if it
-    /// is not an object, repeats a member, or a member is unknown, missing or invalid.
+    /// Returns [`Problem::InvalidJson`] if the text is not JSON or is nested too deeply. Returns
+    /// [`Problem::InvalidRequest`] if it is not an object, if it repeats a member, or if a member
+    /// is unknown, missing or invalid.
     pub fn parse(body: &[u8]) -> Result<Self, Problem> {
         parse_members(body)?.deserialize().map(Self)
     }
@@ -114,7 +116,8 @@ impl<S: Send + Sync> FromRequest<S> for EmptyBody {
 /// Reads a body of any media type.
 ///
 /// # Errors
-/// Returns [`Problem::PayloadTooLarge`] if it is larger than 64 KiB; [`Problem::InvalidRequest`] if it ends early.
+/// Returns [`Problem::PayloadTooLarge`] if it is larger than 64 KiB, or [`Problem::InvalidRequest`]
+/// if it is incomplete.
 pub async fn read_body(body: Body) -> Result<Bytes, Problem> {
     read(body, MAX_BODY_LEN).await
 }
@@ -141,7 +144,8 @@ fn parse_members(body: &[u8]) -> Result<JsonMembers<'_>, Problem> {
     JsonMembers::parse(body)
 }
 
-/// Counts the brackets outside of strings. Text that is not JSON is left to the parser.
+/// Returns `true` if arrays and objects are nested too deeply. Counts brackets outside of strings,
+/// and leaves text that is not JSON to the parser.
 fn is_too_deep(body: &[u8]) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;

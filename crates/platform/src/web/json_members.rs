@@ -1,4 +1,5 @@
-//! The members of a JSON object, and their deserializer. Its errors state the allowed values in the interface's terms.
+//! Deserializes the members of a JSON object. Error messages describe the allowed values in terms
+//! of JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +12,7 @@ use serde_path_to_error::Segment;
 
 use crate::web::problem::Problem;
 
-/// The members of an object as raw JSON. No object in it has duplicate members.
+/// The members of a JSON object as raw JSON. No object within them has duplicate members.
 #[derive(Debug)]
 pub(super) struct JsonMembers<'a>(BTreeMap<String, &'a RawValue>);
 
@@ -19,7 +20,7 @@ pub(super) struct JsonMembers<'a>(BTreeMap<String, &'a RawValue>);
 #[derive(Clone, Copy)]
 struct JsonMember<'a>(&'a RawValue);
 
-/// A member that may be null: `Option<Nullable<T>>` is `None` if it is absent.
+/// A member that may be null. `Option<Nullable<T>>` is `None` if the member is absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nullable<T>(pub Option<T>);
 
@@ -27,13 +28,13 @@ pub struct Nullable<T>(pub Option<T>);
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 struct MemberError {
-    /// The missing member, relative to the innermost object with the error.
+    /// The name of the missing member, relative to the innermost object with the error.
     missing: Option<&'static str>,
     reason: String,
 }
 
-/// Deserializes an object as raw JSON, so that it is returned unchanged. For use with `#[serde(default,
-/// deserialize_with = "raw_object")]`.
+/// Deserializes an object as raw JSON, so that it can be returned unchanged. Use it with
+/// `#[serde(default, deserialize_with = "raw_object")]`.
 ///
 /// # Errors
 /// Returns an error if the value is not an object.
@@ -57,21 +58,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
 }
 
 impl<'a> JsonMembers<'a> {
-    /// Parses an object.
+    /// Parses a JSON object.
     ///
     /// # Errors
-    /// Returns [`Problem::InvalidJson`] if the text is not JSON; [`Problem::InvalidRequest`] for the body if it is not
-    /// an object, or an object in it has duplicate members.
+    /// Returns [`Problem::InvalidJson`] if the text is not JSON, or [`Problem::InvalidRequest`] if
+    /// it is not an object or contains an object with duplicate members.
     pub(super) fn parse(body: &'a [u8]) -> Result<Self, Problem> {
         let members: Self = serde_json::from_slice(body).map_err(|error| to_problem(&error))?;
         members.0.values().try_for_each(|value| check(value)).map_err(|error| to_problem(&error))?;
         Ok(members)
     }
 
-    /// Deserializes a struct.
+    /// Deserializes the members into a struct.
     ///
     /// # Errors
-    /// [`Problem::InvalidRequest`] for the member that is unknown, missing or invalid.
+    /// Returns [`Problem::InvalidRequest`] with the member that is unknown, missing or invalid.
     pub(super) fn deserialize<T: DeserializeOwned>(self) -> Result<T, Problem> {
         serde_path_to_error::deserialize(self.into_map()).map_err(|error| {
             let names = error.path().iter().map_while(|segment| match segment {
@@ -89,7 +90,8 @@ impl<'a> JsonMembers<'a> {
     }
 }
 
-/// Checks raw values: in them too, members may not repeat, and strings must be Unicode.
+/// Checks raw JSON: nested objects must not have duplicate members, and strings must be valid
+/// Unicode.
 fn check(value: &RawValue) -> serde_json::Result<()> {
     let text = value.get();
     match text.as_bytes().first() {
@@ -107,7 +109,8 @@ fn to_problem(error: &serde_json::Error) -> Problem {
     }
 }
 
-/// Returns the parser's message without its position, because bodies are usually a single line.
+/// Returns the message of the JSON parser without the position, because bodies are usually a single
+/// line.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line").next().unwrap_or_default().to_owned()
@@ -124,7 +127,8 @@ impl<'de> Deserialize<'de> for JsonMembers<'de> {
                 f.write_str("a JSON object")
             }
 
-            // For duplicate members, some readers use the first and others the last.
+            // Some parsers use the first of several duplicate members, and others use the last, so
+            // duplicates are rejected.
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers<'de>, A::Error> {
                 let mut members = BTreeMap::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
@@ -167,9 +171,10 @@ impl<'de> IntoDeserializer<'de, MemberError> for JsonMember<'de> {
     }
 }
 
-/// Deserializes a member. The deserializer of `serde_json` has errors in terms of Rust types, and reads null as an
-/// absent member. Members are strings, booleans, enums (strings), arrays of strings and objects; values of other
-/// types get the messages of `serde_json`.
+/// Deserializes a member. Unlike this deserializer, that of `serde_json` has error messages about
+/// Rust types and treats null like an absent member. Members are strings, booleans, enums
+/// (strings), arrays of strings and objects; values of other types get the error messages of
+/// `serde_json`.
 impl<'de> Deserializer<'de> for JsonMember<'de> {
     type Error = MemberError;
 
@@ -189,7 +194,7 @@ impl<'de> Deserializer<'de> for JsonMember<'de> {
         self.deserialize_str(visitor)
     }
 
-    /// Not called for absent members: `null` is left to the type in the `Option`.
+    /// Not called for absent members. The type inside the `Option` handles `null`.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, MemberError> {
         visitor.visit_some(self)
     }
@@ -217,7 +222,7 @@ impl<'de> Deserializer<'de> for JsonMember<'de> {
         visitor.visit_enum(self.parse::<String>("a string")?.into_deserializer())
     }
 
-    /// [`RawValue`] is the newtype that a body may contain.
+    /// Deserializes [`RawValue`], the only newtype in request bodies.
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,

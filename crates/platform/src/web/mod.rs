@@ -1,4 +1,5 @@
-//! HTTP for every service: extractors, API key authentication, and the error body.
+//! HTTP building blocks of every service: extractors, API key authentication and the error
+//! response.
 
 pub mod api_key;
 pub mod cors;
@@ -13,7 +14,7 @@ pub mod problem;
 pub mod query;
 pub mod receive_slots;
 pub mod reply;
-pub mod request_id;
+pub mod request_log;
 
 use axum::http::{HeaderName, header};
 
@@ -26,5 +27,5 @@ pub use path_params::PathParams;
 pub use query::Page;
 pub use reply::JsonReply;
 
-/// CORS header for public documents, which pages of every origin may read.
+/// CORS header that lets scripts of any origin read a public document.
 pub const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];

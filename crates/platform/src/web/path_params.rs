@@ -1,4 +1,4 @@
-//! The parameters in the path of a request.
+//! Extracts parameters from the path of a request.
 
 use std::convert::Infallible;
 
@@ -6,10 +6,10 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-/// The parameters of a path, like axum's [`Path`], for a string or a tuple of strings.
+/// Extracts path parameters like axum's [`Path`], into a string or a tuple of strings.
 ///
-/// A path that is not UTF-8 results in empty strings, which are not valid IDs, so that it gets the response for an
-/// unknown ID.
+/// A path that is not UTF-8 yields empty strings. These are not valid IDs, so the request gets the
+/// response for an unknown ID.
 #[derive(Debug)]
 pub struct PathParams<T>(pub T);
 

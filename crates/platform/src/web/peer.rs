@@ -1,4 +1,4 @@
-//! The client address of a request, as trusted proxies report it.
+//! Determines the client address of a request, taking trusted proxies into account.
 
 use std::net::SocketAddr;
 
@@ -20,19 +20,20 @@ pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -
     find_caller(connection(extensions), headers, &platform.proxies)
 }
 
-/// Returns true if a request is from a proxy that may report the host of the request.
+/// Returns `true` if a request comes from a proxy that is trusted to report the original host.
 #[must_use]
 pub fn is_from_proxy(platform: &Platform, extensions: &Extensions) -> bool {
-    platform.proxies.trust_connection(connection(extensions), platform.listen)
+    platform.proxies.trusts_connection(connection(extensions), platform.listen)
 }
 
-/// Determines how a request of the doctor is counted, see [`check_forwarding`].
+/// Determines the caller that is counted for a request of the doctor command; see
+/// [`check_forwarding`].
 #[must_use]
 pub fn forwarding_result(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> ForwardingResult {
     check_forwarding(connection(extensions), headers, &platform.proxies)
 }
 
 fn connection(extensions: &Extensions) -> SocketAddr {
-    // Only requests of tests have no connection.
+    // Only requests in tests have no connection.
     extensions.get::<ConnectInfo<SocketAddr>>().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |info| info.0)
 }

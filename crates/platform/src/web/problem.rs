@@ -1,4 +1,4 @@
-//! Errors of any request, and the error body of the HTTP interface.
+//! The errors that any request may cause, and the error body of HTTP responses.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,7 +9,7 @@ use signpost_store::Unavailable;
 use crate::accounts::Scope;
 use crate::limits::Exceeded;
 
-/// The reason that a request was rejected. The text is sent to the client; causes are only logged.
+/// Reason a request was rejected. The message is sent to the client; causes are only logged.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum Problem {
@@ -40,7 +40,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Creates the error of a field of the request that is missing or invalid.
+    /// Creates the error for a missing or invalid field of the request.
     pub fn field(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::InvalidRequest { field: field.into(), reason: reason.into() }
     }
@@ -63,7 +63,7 @@ impl Problem {
         }
     }
 
-    /// Returns the machine-readable details.
+    /// Returns the machine-readable details of the error body.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -76,7 +76,7 @@ impl Problem {
         }
     }
 
-    /// Returns the header fields.
+    /// Returns the additional header fields of the response.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -99,7 +99,7 @@ impl Problem {
         headers
     }
 
-    /// Logs internal errors and unavailability. They are not logged elsewhere.
+    /// Logs internal errors and unavailability. No other code logs them.
     pub fn log(&self) {
         match self {
             Self::Internal(cause) => tracing::error!(error = format!("{cause:#}"), "request failed"),
@@ -125,8 +125,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Returns the response to a method that the route does not allow, with the header `Allow` (RFC 9110, 15.5.6). Routers
-/// add `HEAD` to `Allow` themselves if a route has `GET`.
+/// Returns the response for a method that the route does not allow, with the header `Allow` (RFC
+/// 9110, section 15.5.6). Routers add `HEAD` to `Allow` themselves if a route has `GET`.
 #[must_use]
 pub fn method_not_allowed(allowed: &'static str) -> Response {
     let mut reply = Problem::MethodNotAllowed.into_response();
@@ -134,11 +134,11 @@ pub fn method_not_allowed(allowed: &'static str) -> Response {
     reply
 }
 
-/// Marks responses with an error body, for replacement by an error page.
+/// Marks responses with an error body, which an error page may replace.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReply;
 
-/// Returns a response with the error body.
+/// Returns a response with an error body.
 #[must_use]
 pub fn error_body((status, code): (StatusCode, &'static str), message: &str, details: &Value) -> Response {
     let body = json!({ "error": { "code": code, "message": message, "details": details } });

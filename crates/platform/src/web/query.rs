@@ -1,4 +1,4 @@
-//! The query parameters of lists: paging and filters.
+//! The query parameters of list endpoints: pagination and filters.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use url::form_urlencoded;
 
 use crate::web::problem::Problem;
 
-/// Default number of rows on a page.
+/// Default number of rows per page.
 const DEFAULT_PAGE_LIMIT: u32 = 50;
-/// Maximum number of rows on a page.
+/// Maximum number of rows per page.
 const MAX_PAGE_LIMIT: u32 = 100;
 
-/// A page of a list.
+/// The requested page of a list, with the filters of the query.
 #[derive(Debug)]
 pub struct Page {
-    /// Maximum number of rows.
+    /// Maximum number of rows to return.
     pub limit: u32,
-    /// Set if `limit` or `cursor` is given.
+    /// Set if the query contains `limit` or `cursor`.
     is_paged: bool,
     query: BTreeMap<String, String>,
 }
@@ -44,23 +44,24 @@ impl Page {
         Ok(Self { limit, is_paged, query: found })
     }
 
-    /// Returns the whole list of at most `max` rows, unless a page is requested: for a list that had no pages at first.
+    /// Requests up to `max` rows unless the query asks for a page, for lists that once had no
+    /// pagination.
     #[must_use]
     pub fn or_whole_list(self, max: u32) -> Self {
         if self.is_paged { self } else { Self { limit: max, ..self } }
     }
 
-    /// Returns a parameter of this list.
+    /// Returns the value of a query parameter.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
-    /// Returns the row after which the page begins.
+    /// Parses the cursor, which identifies the last row of the previous page.
     ///
     /// # Errors
-    /// Returns [`Problem::InvalidRequest`] if `read` cannot parse the cursor, because it is not a `next_cursor` of this
-    /// list.
+    /// Returns [`Problem::InvalidRequest`] if `read` cannot parse the cursor, because it is not a
+    /// `next_cursor` of this list.
     pub fn cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
         let Some(text) = self.text("cursor") else { return Ok(None) };
         match read(text) {
@@ -69,17 +70,18 @@ impl Page {
         }
     }
 
-    /// Removes the row that was read beyond the page. Returns the cursor of the next page if there was such a row.
-    pub fn next<T>(&self, rows: &mut Vec<T>, name: impl Fn(&T) -> String) -> Option<String> {
+    /// Removes the additional row that was read to detect a next page. Returns the cursor of the next
+    /// page if there was such a row.
+    pub fn next<T>(&self, rows: &mut Vec<T>, cursor_of: impl Fn(&T) -> String) -> Option<String> {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         if rows.len() <= limit {
             return None;
         }
         rows.truncate(limit);
-        rows.last().map(name)
+        rows.last().map(cursor_of)
     }
 
-    /// Returns the reply: the rows under their name, and the cursor of the next page.
+    /// Returns the response body: the rows as the member `name`, and the cursor of the next page.
     #[must_use]
     pub fn reply(&self, name: &str, rows: &[impl Serialize], next: Option<String>) -> Value {
         let mut reply = json!({ name: rows });

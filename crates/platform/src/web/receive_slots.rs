@@ -1,5 +1,5 @@
-//! Slots for large request bodies. They limit the bodies that are received concurrently; slow bodies are displaced by
-//! others.
+//! Slots for large request bodies, which limit the number of bodies that are received concurrently.
+//! A new body may displace a slow one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,34 +13,34 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::limits::Caller;
 
-/// Interval between two checks of a body's rate.
+/// Interval between checks of the transfer rate of a body.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// Minimum age of a body before its rate is measured.
+/// Time after which the transfer rate of a body is first measured.
 const GRACE: Duration = Duration::from_secs(3);
 /// A body below this multiple of the minimum rate may be displaced by a new body.
 const SLOW_FACTOR: u64 = 16;
 
-/// Maximum numbers of bodies that are received concurrently.
+/// Limits for request bodies that are received concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveLimits {
-    /// Maximum in total.
+    /// Maximum number of bodies in total.
     pub slots: usize,
-    /// Maximum per owner: an account or a user.
+    /// Maximum number of bodies per owner, an account or a user.
     pub per_owner: usize,
-    /// Maximum per client address, if others need the slots.
+    /// Maximum number of bodies per client address if other addresses need the slots.
     pub per_address: usize,
-    /// Minimum rate of a body, in bytes per second.
+    /// Minimum transfer rate of a body in bytes per second.
     pub min_rate: u64,
 }
 
-/// The bodies that a server receives. Clones share their slots.
+/// The slots of a server for request bodies. Clones share the slots.
 #[derive(Clone, Debug)]
 pub struct ReceiveSlots {
-    bounds: ReceiveLimits,
+    limits: ReceiveLimits,
     bodies: Arc<Mutex<Vec<Arc<ReceivedBody>>>>,
 }
 
-/// The slot of a body. Dropping it frees the slot.
+/// A slot for a request body. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct ReceiveSlot {
     slots: ReceiveSlots,
@@ -58,46 +58,46 @@ struct ReceivedBody {
     displaced: CancellationToken,
 }
 
-/// The reason that a body gets no slot.
+/// Reason a body got no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotsFull {
-    /// The owner has its maximum.
+    /// The owner already uses its maximum number of slots.
     Owner,
     /// All slots are in use, and no body may be displaced.
     All,
 }
 
-/// The reason that the receipt of a body ended early.
+/// Reason the receipt of a body was stopped early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// It arrived below the minimum rate.
+    /// The body arrived below the minimum rate.
     #[error("the body arrived too slowly")]
     TooSlow,
-    /// It was the slowest when another body needed a slot.
+    /// The body was the slowest when another body needed a slot.
     #[error("the body arrived too slowly and was displaced by another request")]
     Displaced,
 }
 
 impl ReceiveSlots {
-    /// Creates the slots.
+    /// Creates free slots with these limits.
     #[must_use]
-    pub fn new(bounds: ReceiveLimits) -> Self {
-        Self { bounds, bodies: Arc::default() }
+    pub fn new(limits: ReceiveLimits) -> Self {
+        Self { limits, bodies: Arc::default() }
     }
 
-    /// Acquires a slot for a body that begins at `elapsed`. If no slot is free, the slowest body is displaced, or the
-    /// newest body of another address that exceeds its share.
+    /// Acquires a slot for a body that begins at the time `elapsed`. If no slot is free, displaces
+    /// the slowest body, or the newest body of another address that exceeds its share of slots.
     ///
     /// # Errors
-    /// Returns [`SlotsFull`] if the owner has its share, or no body may be displaced.
+    /// Returns [`SlotsFull`] if the owner already uses its maximum, or if no body may be displaced.
     pub fn begin(&self, owner: String, address: Caller, elapsed: Duration) -> Result<ReceiveSlot, SlotsFull> {
         let mut bodies = self.lock();
-        if bodies.iter().filter(|body| body.owner == owner).count() >= self.bounds.per_owner {
+        if bodies.iter().filter(|body| body.owner == owner).count() >= self.limits.per_owner {
             return Err(SlotsFull::Owner);
         }
-        if bodies.len() >= self.bounds.slots {
-            let place = self.slowest(&bodies, elapsed).or_else(|| self.newest_of_crowd(&bodies, &address));
-            bodies.swap_remove(place.ok_or(SlotsFull::All)?).displaced.cancel();
+        if bodies.len() >= self.limits.slots {
+            let index = self.slowest(&bodies, elapsed).or_else(|| self.newest_of_excessive_address(&bodies, &address));
+            bodies.swap_remove(index.ok_or(SlotsFull::All)?).displaced.cancel();
         }
         let body = Arc::new(ReceivedBody {
             owner,
@@ -118,30 +118,31 @@ impl ReceiveSlots {
         self.lock().len()
     }
 
-    /// Returns the position of the slowest body, if it is slow.
+    /// Returns the position of the slowest body if it is slow enough to be displaced.
     fn slowest(&self, bodies: &[Arc<ReceivedBody>], elapsed: Duration) -> Option<usize> {
         let mut slowest = None;
-        for (place, body) in bodies.iter().enumerate() {
+        for (index, body) in bodies.iter().enumerate() {
             let Some(rate) = body.rate(elapsed) else { continue };
-            if rate < SLOW_FACTOR * self.bounds.min_rate && slowest.is_none_or(|(least, _)| rate < least) {
-                slowest = Some((rate, place));
+            if rate < SLOW_FACTOR * self.limits.min_rate && slowest.is_none_or(|(other, _)| rate < other) {
+                slowest = Some((rate, index));
             }
         }
-        slowest.map(|(_, place)| place)
+        slowest.map(|(_, index)| index)
     }
 
-    /// Returns the position of the newest incomplete body of another address that exceeds its share: repeated new
-    /// bodies, with no measured rate yet, do not lock out other addresses.
-    fn newest_of_crowd(&self, bodies: &[Arc<ReceivedBody>], address: &Caller) -> Option<usize> {
+    /// Returns the position of the newest incomplete body of another address that exceeds its share
+    /// of slots. Without this, an address could lock out other addresses by starting new bodies,
+    /// whose rate is not measured yet.
+    fn newest_of_excessive_address(&self, bodies: &[Arc<ReceivedBody>], address: &Caller) -> Option<usize> {
         let mut newest: Option<usize> = None;
-        for (place, body) in bodies.iter().enumerate() {
+        for (index, body) in bodies.iter().enumerate() {
             if body.address == *address || body.is_complete.load(Ordering::Relaxed) {
                 continue;
             }
             let is_newer = newest.is_none_or(|other| bodies[other].began <= body.began);
-            let of_address = bodies.iter().filter(|other| other.address == body.address).count();
-            if is_newer && of_address > self.bounds.per_address {
-                newest = Some(place);
+            let from_address = bodies.iter().filter(|other| other.address == body.address).count();
+            if is_newer && from_address > self.limits.per_address {
+                newest = Some(index);
             }
         }
         newest
@@ -153,7 +154,7 @@ impl ReceiveSlots {
 }
 
 impl ReceiveSlot {
-    /// Returns the request with a body that counts its bytes for this slot.
+    /// Wraps the body of a request so that its bytes are counted for this slot.
     #[must_use]
     pub fn count(&self, request: Request) -> Request {
         let counted = Arc::clone(&self.body);
@@ -164,11 +165,11 @@ impl ReceiveSlot {
         })
     }
 
-    /// Receives a body: waits for `receipt` as long as the bytes arrive fast enough and no other body needs the slot.
-    /// The slot of a complete body is released when it is dropped.
+    /// Awaits `receipt` as long as the body arrives fast enough and no other body needs the slot.
+    /// The slot of a complete body is freed when it is dropped.
     ///
     /// # Errors
-    /// Returns [`ReceiveError`].
+    /// Returns a [`ReceiveError`] if the body is too slow or was displaced.
     pub async fn receive<T>(&self, clock: &Clock, receipt: impl Future<Output = T>) -> Result<T, ReceiveError> {
         tokio::select! {
             biased;
@@ -187,7 +188,7 @@ impl ReceiveSlot {
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
             let rate = self.body.rate(clock.elapsed());
-            if rate.is_some_and(|rate| rate < self.slots.bounds.min_rate) {
+            if rate.is_some_and(|rate| rate < self.slots.limits.min_rate) {
                 return ReceiveError::TooSlow;
             }
         }
@@ -201,7 +202,8 @@ impl Drop for ReceiveSlot {
 }
 
 impl ReceivedBody {
-    /// Returns the bytes per second; `None` if the body is complete or too young.
+    /// Returns the transfer rate in bytes per second, or `None` if the body is complete or has only
+    /// just begun.
     fn rate(&self, elapsed: Duration) -> Option<u64> {
         let age = elapsed.saturating_sub(self.began);
         if self.is_complete.load(Ordering::Relaxed) || age < GRACE {
@@ -221,14 +223,14 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 1_000 };
+    const LIMITS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 1_000 };
     const LATER: Duration = Duration::from_secs(10);
 
     fn address(last: u8) -> Caller {
         Caller::Address(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// Acquires a slot at time zero, each owner from a separate address.
+    /// Acquires a slot at time zero. Each owner has a separate address.
     fn begin(slots: &ReceiveSlots, number: u8) -> ReceiveSlot {
         slots.begin(format!("owner {number}"), address(number), Duration::ZERO).unwrap()
     }
@@ -239,7 +241,7 @@ mod tests {
 
     #[test]
     fn new_body_displaces_only_slow_bodies() {
-        let slots = ReceiveSlots::new(BOUNDS);
+        let slots = ReceiveSlots::new(LIMITS);
         let begun: Vec<ReceiveSlot> = (0..8).map(|number| begin(&slots, number)).collect();
         let late = |number: u8| slots.begin(format!("late {number}"), address(100 + number), LATER);
         assert_eq!(slots.begin("early".to_owned(), address(99), GRACE / 2).unwrap_err(), SlotsFull::All);
@@ -258,7 +260,7 @@ mod tests {
 
     #[test]
     fn address_retains_its_share_of_slots() {
-        let slots = ReceiveSlots::new(BOUNDS);
+        let slots = ReceiveSlots::new(LIMITS);
         let begin_at = |owner: u8, last: u8| slots.begin(format!("owner {owner}"), address(last), Duration::ZERO);
         let begun: Vec<ReceiveSlot> = (0..8).map(|owner| begin_at(owner, 1).unwrap()).collect();
         assert_eq!(begin_at(0, 2).unwrap_err(), SlotsFull::Owner);
@@ -275,7 +277,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn slow_body_frees_its_slot() {
-        let slots = ReceiveSlots::new(BOUNDS);
+        let slots = ReceiveSlots::new(LIMITS);
         let clock = Clock::manual(Timestamp::UNIX_EPOCH);
         let slow = begin(&slots, 1);
         assert_eq!(slow.receive(&clock, ready(5)).await, Ok(5));

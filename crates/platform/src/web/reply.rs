@@ -1,4 +1,4 @@
-//! JSON responses.
+//! JSON response bodies that are serialized efficiently.
 
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -8,17 +8,17 @@ use serde::Serialize;
 
 use super::problem::Problem;
 
-/// Initial capacity of the body in bytes, enough for most responses.
-const USUAL_BYTES: usize = 512;
+/// Initial capacity of the body in bytes, which suffices for most responses.
+const INITIAL_CAPACITY: usize = 512;
 
-/// A JSON response, equal to `axum::Json` but faster to write: `axum::Json` checks the capacity of its buffer for every
-/// quotation mark. Used for the most frequent responses.
+/// A JSON response for the most frequently used endpoints. It equals `axum::Json` but is serialized
+/// faster, because `axum::Json` checks the capacity of its buffer for every quotation mark.
 #[derive(Debug)]
 pub struct JsonReply<T>(pub T);
 
 impl<T: Serialize> IntoResponse for JsonReply<T> {
     fn into_response(self) -> Response {
-        let mut body = Vec::with_capacity(USUAL_BYTES);
+        let mut body = Vec::with_capacity(INITIAL_CAPACITY);
         if let Err(error) = serde_json::to_writer(&mut body, &self.0) {
             return Problem::Internal(error.into()).into_response();
         }
@@ -44,8 +44,8 @@ mod tests {
     #[tokio::test]
     async fn responses_are_equal_to_those_of_axum() {
         for text in ["", "a \"text\"", &"long ".repeat(1000)] {
-            let [ours, theirs] = [JsonReply(text).into_response(), axum::Json(text).into_response()];
-            assert_eq!(split(ours).await, split(theirs).await);
+            let [actual, expected] = [JsonReply(text).into_response(), axum::Json(text).into_response()];
+            assert_eq!(split(actual).await, split(expected).await);
         }
     }
 

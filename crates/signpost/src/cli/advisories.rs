@@ -1,4 +1,4 @@
-//! `signpost advisories`
+//! The command `signpost advisories`: lists and checks advisories.
 
 use std::path::Path;
 

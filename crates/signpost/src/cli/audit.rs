@@ -1,4 +1,4 @@
-//! `signpost audit`
+//! The command `signpost audit`: lists and exports the audit log.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

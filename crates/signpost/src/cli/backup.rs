@@ -1,4 +1,4 @@
-//! `signpost backup`
+//! The command `signpost backup`: copies the embedded database.
 
 use std::path::PathBuf;
 

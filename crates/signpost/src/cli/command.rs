@@ -1,10 +1,11 @@
-//! All commands with their help texts.
+//! The commands of the program, with their help texts.
 
 use clap::Subcommand;
 
 use super::{
     advisories, atms, audit, backup, clients, config, conformance, console, deliveries, demo, doctor, domains,
-    gazetteer, keys, listen, mcp, moving, places, reports, serve, shell, signing_keys, trigger, users, wallet, webhook,
+    gazetteer, keys, listen, mcp, move_database, places, reports, serve, shell, signing_keys, trigger, users, wallet,
+    webhook,
 };
 
 #[derive(Debug, Subcommand)]
@@ -70,11 +71,11 @@ pub(super) enum Command {
     /// again to continue; until it has finished, no server starts on the new database. The old
     /// database is not changed. URLs are as in --database-url, such as
     /// sqlite:signpost-data/signpost.sqlite.
-    Move(moving::Move),
+    Move(move_database::Move),
     /// Update the database schema; a server also does this at start
     ///
     /// With --json: `{from, to, waiting}`.
-    Migrate(moving::Migrate),
+    Migrate(move_database::Migrate),
     /// Import, search and check ATMs
     #[command(subcommand)]
     Atms(atms::Atms),

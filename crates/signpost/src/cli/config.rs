@@ -1,4 +1,4 @@
-//! `signpost config`
+//! The command `signpost config`: prints the default and the effective settings.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -8,7 +8,7 @@ use super::{Common, print, print_json, print_text};
 use crate::config::{Config, DEFAULT, Origin, ShownSetting};
 
 /// Settings that are always shown, even with their default values.
-const ALWAYS: [&str; 5] = ["listen", "public_url", "services", "console", "data_dir"];
+const ALWAYS_SHOWN: [&str; 5] = ["listen", "public_url", "services", "console", "data_dir"];
 
 #[derive(Debug, Args)]
 pub(super) struct ConfigCommand {
@@ -43,11 +43,11 @@ fn check(common: &Common) -> Result<()> {
     let config = Config::new(&raw)?;
     let warnings = config.warnings();
     let mut settings: Vec<_> = config.shown.iter().collect();
-    settings.retain(|setting| setting.origin != Origin::Default || ALWAYS.contains(&&*setting.key));
+    settings.retain(|setting| setting.origin != Origin::Default || ALWAYS_SHOWN.contains(&&*setting.key));
     let file = raw.file().map(|path| path.display().to_string());
     let rows =
         settings.iter().map(|one| json!({ "key": one.key, "value": one.value, "origin": one.origin.to_string() }));
-    let listed = warnings.iter().map(|warning| json!({ "found": warning.found, "mend": warning.mend }));
+    let listed = warnings.iter().map(|warning| json!({ "found": warning.found, "mend": warning.remedy }));
     let document = json!({
         "file": file,
         "settings": rows.collect::<Vec<_>>(),
@@ -63,7 +63,7 @@ fn check(common: &Common) -> Result<()> {
         for one in &settings {
             lines.push(format!("{:keys$}  {:values$}  {}", one.key, shown(one), one.origin));
         }
-        lines.extend(warnings.iter().map(|warning| format!("\nwarn  {}\n      {}", warning.found, warning.mend)));
+        lines.extend(warnings.iter().map(|warning| format!("\nwarn  {}\n      {}", warning.found, warning.remedy)));
         lines.join("\n")
     })
 }

@@ -1,4 +1,4 @@
-//! `signpost conformance`
+//! The command `signpost conformance`: tests a site's login endpoints.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `signpost console`
+//! The command `signpost console`: manages the operators of the console.
 
 use anyhow::{Context, Error, Result, anyhow};
 use clap::Subcommand;

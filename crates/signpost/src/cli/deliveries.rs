@@ -1,4 +1,4 @@
-//! `signpost deliveries`
+//! The command `signpost deliveries`: inspects and retries deliveries of events.
 
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
@@ -7,7 +7,7 @@ use signpost_login::domains;
 use signpost_login::events::attempts::PastAttempt;
 use signpost_login::events::refusal::explain_refusal;
 use signpost_login::events::retries::MAX_RETRIED;
-use signpost_login::events::{self, DeliveryListItem, RetryChoice};
+use signpost_login::events::{self, DeliveryListItem, RetryScope};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
@@ -60,7 +60,7 @@ pub(super) enum Deliveries {
     /// `{id}`.
     Test {
         #[command(flatten)]
-        which: DomainSelector,
+        selector: DomainSelector,
     },
 }
 
@@ -79,7 +79,7 @@ impl Deliveries {
             Self::Endpoints { limit } => endpoints(session, &store, limit).await,
             Self::Show { id } => show(session, &store, &id).await,
             Self::Retry { id, failed, domain } => retry(session, &store, id.as_deref(), failed, domain.as_ref()).await,
-            Self::Test { which } => send_test(session, &store, &which).await,
+            Self::Test { selector } => send_test(session, &store, &selector).await,
         }
     }
 }
@@ -132,7 +132,7 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let event = found.with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))?;
     let row = &event.delivery;
     let attempts = events::attempts::read_past_attempts(row.past_attempts.as_deref())?;
-    // The rest is shown even if the secrets cannot be decrypted.
+    // The delivery is shown even if the secrets cannot be decrypted.
     let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), &row.domain_id).await.ok().flatten();
     let mut document = json!(event);
     document["past_attempts"] = attempts.iter().map(PastAttempt::to_view).collect();
@@ -145,8 +145,8 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     session.print(&document, || format!("{document:#}"))
 }
 
-async fn send_test(session: &Session, store: &Store, which: &DomainSelector) -> Result<()> {
-    let domain = which.find_domain(store).await?;
+async fn send_test(session: &Session, store: &Store, selector: &DomainSelector) -> Result<()> {
+    let domain = selector.find_domain(store).await?;
     let now = Clock::System.now();
     let id = EventId::new(now, random());
     let id = events::deliveries::send_test_event(store, &domain, id, &Actor::Operator, now).await?;
@@ -162,9 +162,9 @@ async fn retry(
 ) -> Result<()> {
     let one = id.map(event_id).transpose()?;
     let choice = match (&one, domain) {
-        (Some(id), _) => RetryChoice::One(id, None),
-        (None, Some(domain)) => RetryChoice::FailedOfDomain(domain),
-        (None, None) if failed => RetryChoice::Failed,
+        (Some(id), _) => RetryScope::One(id, None),
+        (None, Some(domain)) => RetryScope::FailedOfDomain(domain),
+        (None, None) if failed => RetryScope::Failed,
         (None, None) => {
             return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
         }

@@ -1,4 +1,4 @@
-//! `signpost demo`
+//! The command `signpost demo`: runs a server with sample data and a shop.
 
 use anyhow::Result;
 use clap::Args;

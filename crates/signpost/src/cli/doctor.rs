@@ -1,4 +1,4 @@
-//! `signpost doctor`
+//! The command `signpost doctor`: diagnoses an installation or a URL.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -41,10 +41,11 @@ impl Doctor {
 
 /// Returns a line with the finding, and a second line with the fix, if any.
 fn line(finding: &CheckFinding) -> String {
-    let CheckFinding { check, grade, found, mend } = finding;
-    let found = signpost_text::line(found);
-    let mend = mend.as_ref().map(|mend| format!("\n{:23}{}", "", signpost_text::line(mend))).unwrap_or_default();
-    format!("{:4}  {check:15}  {found}{mend}", grade.as_str())
+    let CheckFinding { check, grade, found, remedy } = finding;
+    let found = signpost_text::clean_line(found);
+    let remedy =
+        remedy.as_ref().map(|remedy| format!("\n{:23}{}", "", signpost_text::clean_line(remedy))).unwrap_or_default();
+    format!("{:4}  {check:15}  {found}{remedy}", grade.as_str())
 }
 
 fn parse_address(text: &str) -> Result<Url, String> {

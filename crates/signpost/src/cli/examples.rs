@@ -1,6 +1,7 @@
-//! Two examples per command, at the end of its help. A test parses every line with the program's parser.
+//! The examples at the end of each command's help, two per command. A test parses every example
+//! with the program's parser.
 
-/// The arguments of the examples, by the name of the command. In the order of docs/cli.md.
+/// The arguments of the examples by command, in the order of docs/cli.md.
 pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("serve", ["", "--listen 127.0.0.1:9000 --public-url https://login.example"]),
     ("demo", ["", "--listen 127.0.0.1:0 --json"]),

@@ -1,4 +1,4 @@
-//! `signpost gazetteer`
+//! The command `signpost gazetteer`: imports the place names of location search.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -45,7 +45,7 @@ pub(super) struct GazetteerImport {
     fewest: u32,
 }
 
-/// The rows of the tables.
+/// The rows of all imported tables.
 #[derive(Default)]
 struct Tables {
     places: Vec<GeoName>,
@@ -80,13 +80,13 @@ impl GazetteerCommand {
     pub(super) fn run(self, session: &Session) -> Result<()> {
         let Self::Import(import) = self;
         let mut tables = Tables::default();
-        let mut room = MAX_TABLES;
+        let mut remaining = MAX_TABLES;
         for file in &import.files {
-            tables.read(file, &mut room).with_context(|| format!("{}", file.display()))?;
+            tables.read(file, &mut remaining).with_context(|| format!("{}", file.display()))?;
         }
         let subdivisions = tables.subdivisions.len();
         let blob = tables.into_gazetteer(import.fewest)?;
-        // Checked before the server can read it.
+        // The gazetteer is checked before the server can read it.
         let names = Names::from_bytes(&blob)?;
         server::prepare_data_dir(&session.config.data_dir)?;
         let file = places::file(&session.config.data_dir);
@@ -101,11 +101,13 @@ impl GazetteerCommand {
             "bytes": blob.len(),
         });
         session.print(&document, || {
-            let among_them = match subdivisions {
+            let subdivision_note = match subdivisions {
                 0 => String::new(),
                 count => format!(" ({count} county subdivisions among them)"),
             };
-            format!("imported {places} places{among_them} and {postcodes} postcodes; a running server uses them too")
+            format!(
+                "imported {places} places{subdivision_note} and {postcodes} postcodes; a running server uses them too"
+            )
         })
     }
 }
@@ -132,10 +134,10 @@ impl Tables {
     }
 
     /// Reads a table, or all tables of a zip file.
-    fn read(&mut self, path: &Path, room: &mut TableBounds) -> Result<()> {
+    fn read(&mut self, path: &Path, remaining: &mut TableBounds) -> Result<()> {
         let file = File::open(path)?;
         if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("zip")) {
-            return self.read_lines(file, room);
+            return self.read_lines(file, remaining);
         }
         let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
         for at in 0..archive.len() {
@@ -143,13 +145,13 @@ impl Tables {
             // readme.txt and the list of languages in alternateNamesV2 are not tables.
             let name = entry.name()?.to_ascii_lowercase();
             if !name.contains("readme") && !name.contains("languagecodes") {
-                self.read_lines(entry, room)?;
+                self.read_lines(entry, remaining)?;
             }
         }
         Ok(())
     }
 
-    fn read_lines(&mut self, table: impl Read, room: &mut TableBounds) -> Result<()> {
+    fn read_lines(&mut self, table: impl Read, remaining: &mut TableBounds) -> Result<()> {
         let mut table = BufReader::new(table);
         let mut line = Vec::new();
         // Only tables of the Census have a header.
@@ -160,7 +162,7 @@ impl Tables {
             if (&mut table).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
-            room.take_line(line.len())?;
+            remaining.take_line(line.len())?;
             let is_complete = line.len() as u64 != MAX_LINE_BYTES;
             anyhow::ensure!(is_complete, "line {number} is longer than any of these tables has");
             let text = std::str::from_utf8(&line).with_context(|| format!("line {number} is not UTF-8"))?;
@@ -205,10 +207,10 @@ impl Tables {
 
 /// Replaces a file atomically, so that a running server reads either the old or the new file.
 fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
-    let beside = file.with_added_extension("new");
-    fs::write(&beside, bytes)
-        .and_then(|()| File::open(&beside)?.sync_all())
-        .and_then(|()| fs::rename(&beside, file))
+    let temporary = file.with_added_extension("new");
+    fs::write(&temporary, bytes)
+        .and_then(|()| File::open(&temporary)?.sync_all())
+        .and_then(|()| fs::rename(&temporary, file))
         .with_context(|| format!("cannot write {}; nothing was changed", file.display()))
 }
 
@@ -218,11 +220,11 @@ mod tests {
 
     #[test]
     fn endless_tables_are_rejected() {
-        let mut room = TableBounds { bytes: 1 << 20, lines: 1_000 };
+        let mut remaining = TableBounds { bytes: 1 << 20, lines: 1_000 };
         let endless = std::io::repeat(b'\n');
-        assert!(Tables::default().read_lines(endless, &mut room).unwrap_err().to_string().contains("too long"));
-        let mut room = TableBounds { bytes: 100, lines: 1_000 };
+        assert!(Tables::default().read_lines(endless, &mut remaining).unwrap_err().to_string().contains("too long"));
+        let mut remaining = TableBounds { bytes: 100, lines: 1_000 };
         let long = std::io::repeat(b'#').take(1_000);
-        assert!(Tables::default().read_lines(long, &mut room).unwrap_err().to_string().contains("too long"));
+        assert!(Tables::default().read_lines(long, &mut remaining).unwrap_err().to_string().contains("too long"));
     }
 }

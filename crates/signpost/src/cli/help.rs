@@ -1,4 +1,4 @@
-//! The help: commands in groups, with two examples each.
+//! Builds the help of the program: commands in groups, with two examples for each command.
 
 use std::fmt::Write;
 

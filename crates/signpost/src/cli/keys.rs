@@ -1,4 +1,4 @@
-//! `signpost keys`
+//! The command `signpost keys`: manages API keys.
 
 use anyhow::{Context, Error, Result, anyhow};
 use clap::{Subcommand, ValueEnum};
@@ -93,7 +93,7 @@ async fn create(
 ) -> Result<()> {
     let name = label("--name", &name)?;
     let account = Account { name: account_name(&account)?, environment };
-    let key = NewKey::new(environment, random(), random()).for_scope(scope);
+    let key = NewKey::new(environment, random(), random()).with_scope(scope);
     let store = session.store()?;
     keys::sql::insert(&store, &Actor::Operator, &account, &name, &key, Clock::System.now()).await?;
     let api = public_address::find_api_address(&store, environment).await?;
@@ -181,8 +181,8 @@ pub(super) fn account_name(text: &str) -> Result<String> {
 /// Checks that a name fits into a table and a log line.
 fn label(flag: &str, text: &str) -> Result<String> {
     let text = text.trim();
-    let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }
+    let is_valid = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if is_valid { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }
 }
 
 impl From<ScopeArg> for Scope {

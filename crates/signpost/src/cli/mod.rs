@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the program: parses the arguments, runs a command, and prints its result.
 
 mod advisories;
 mod atms;
@@ -20,7 +20,7 @@ mod help;
 mod keys;
 mod listen;
 mod mcp;
-mod moving;
+mod move_database;
 mod places;
 mod reports;
 mod serve;
@@ -50,7 +50,7 @@ use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_store::{DatabaseMissing, Store};
 
 use self::command::Command;
-use crate::config::{BadSetting, Config, Origin, RawSettings};
+use crate::config::{Config, InvalidSetting, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
 
 pub use self::help::{GROUPS, command};
@@ -99,17 +99,17 @@ impl Cli {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let Err(error) = self.run_to_end() else { return ExitCode::SUCCESS };
-        // All causes on a single line, for scripts and people.
-        eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
-        let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<InvalidAdvisories>();
+        // All causes are printed on a single line, for scripts and users.
+        eprintln!("{}", signpost_text::clean_line(&format!("signpost: {error:#}")));
+        let is_usage = error.is::<InvalidSetting>() || error.is::<Usage>() || error.is::<InvalidAdvisories>();
         ExitCode::from(if is_usage { 2 } else { 1 })
     }
 
     fn run_to_end(self) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let done = runtime.block_on(self.dispatch());
-        // Tasks that still run on other threads are not awaited.
-        runtime.shutdown_timeout(crate::server::LEAVE);
+        // Tasks that still run on other threads are abandoned after the timeout.
+        runtime.shutdown_timeout(crate::server::THREADS_TIMEOUT);
         done
     }
 
@@ -149,7 +149,7 @@ impl Cli {
     }
 }
 
-/// Wrong use of a command: exit code 2.
+/// The error for wrong use of a command. The exit code is 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
@@ -284,7 +284,7 @@ fn confirm(yes: bool, consequences: &str, question: &str) -> Result<bool> {
         ))
         .into());
     }
-    eprintln!("{}", signpost_text::line(consequences));
+    eprintln!("{}", signpost_text::clean_line(consequences));
     ask_yes_or_no(question)
 }
 
@@ -304,12 +304,12 @@ fn ask(question: &str) -> Result<String> {
 
 /// Prints a JSON document, with control characters escaped.
 fn print_json(document: &str) -> Result<()> {
-    print_text(&signpost_text::json(document))
+    print_text(&signpost_text::escape_json(document))
 }
 
 /// Prints a text without its control characters, which may be untrusted. A closed pipe is not an error.
 fn print_text(text: &str) -> Result<()> {
-    match writeln!(std::io::stdout().lock(), "{}", signpost_text::lines(text)) {
+    match writeln!(std::io::stdout().lock(), "{}", signpost_text::clean_text(text)) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         printed => Ok(printed?),
     }
@@ -319,7 +319,7 @@ fn print_text(text: &str) -> Result<()> {
 fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut lines = vec![headings.map(str::to_owned)];
     // A line break in a cell would look like another row.
-    lines.extend(rows.into_iter().map(|row| row.map(|cell| signpost_text::line(&cell).into_owned())));
+    lines.extend(rows.into_iter().map(|row| row.map(|cell| signpost_text::clean_line(&cell).into_owned())));
     let mut widths = [0; N];
     for line in &lines {
         for (width, text) in widths.iter_mut().zip(line) {
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_definition_is_valid() {
         command().debug_assert();
     }
 

@@ -1,4 +1,4 @@
-//! `signpost places`
+//! The command `signpost places`: resolves a text to a place.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -58,7 +58,8 @@ fn country(text: &str) -> Result<Country, String> {
     country.ok_or_else(|| "a country is a two-letter code of ISO 3166-1, such as DE".to_owned())
 }
 
-/// Returns the preference for places of a country. ATMs have no effect: the command does not read them.
+/// Returns a preference for places in a country. Unlike in searches, ATMs have no effect, because
+/// the command does not read them.
 fn preference(country: Option<Country>) -> PlacePreference<'static> {
     // The places of a territory are in the United States.
     let country = country_of(None, country);

@@ -1,4 +1,4 @@
-//! `signpost reports`: moderation of reports about ATMs.
+//! The command `signpost reports`: lists and moderates reports about ATMs.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Subcommand, ValueEnum};

@@ -1,4 +1,4 @@
-//! `signpost serve`
+//! The command `signpost serve`: runs the server.
 
 use anyhow::Result;
 use clap::Args;

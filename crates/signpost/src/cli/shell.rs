@@ -1,4 +1,5 @@
-//! `signpost completions` and `signpost man`, generated from the command line.
+//! The commands `signpost completions` and `signpost man`, whose output is generated from the
+//! definition of the command line.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The domain that signs the events of a command, and its secrets.
+//! Selects the domain that signs the events of a command, and reads its secrets.
 
 use anyhow::{Context, Result, bail};
 use signpost_auth::diagnosis::KnownSecret;
@@ -9,13 +9,13 @@ use signpost_store::Store;
 
 use crate::cli::Session;
 use crate::cli::domain_filter::{DomainFilter, find_domain, unknown_domain};
-use crate::receiver::known::list_other_secrets;
+use crate::receiver::known_secrets::list_other_secrets;
 
 /// The flags of a command that select a domain, or none.
 #[derive(Clone, Debug)]
 pub(super) struct DomainChoice {
     pub(super) domain: Option<String>,
-    pub(super) among: DomainFilter,
+    pub(super) domain_filter: DomainFilter,
 }
 
 /// A domain with the secrets that sign its events.
@@ -28,13 +28,13 @@ pub(super) struct SigningDomain {
 impl DomainChoice {
     /// Returns the environment for a selection without a domain.
     pub(super) fn environment(&self) -> Environment {
-        self.among.environment().unwrap_or(Environment::Sandbox)
+        self.domain_filter.environment().unwrap_or(Environment::Sandbox)
     }
 
     /// Returns the selected domain, or `None` if none is selected.
     pub(super) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
         let Some(domain) = &self.domain else { return Ok(None) };
-        let id = self.among.find(store, domain).await?;
+        let id = self.domain_filter.find(store, domain).await?;
         Ok(Some(find(session, store, &id).await?))
     }
 
@@ -59,7 +59,7 @@ impl DomainChoice {
         let environment = self.environment();
         let mut domains = domains::sql::list_all(store).await?;
         domains.retain(|domain| {
-            domain.environment == environment && self.among.select(domain.environment, &domain.account)
+            domain.environment == environment && self.domain_filter.select(domain.environment, &domain.account)
         });
         Ok(domains.into_iter().map(|domain| domain.id).collect())
     }

@@ -1,4 +1,4 @@
-//! `signpost signing-keys`
+//! The command `signpost signing-keys`: lists and rotates the keys that sign ID tokens.
 
 use std::fs::File;
 use std::io::Read;
@@ -32,7 +32,7 @@ pub(super) enum SigningKeysCommand {
     /// published_until}]}`.
     List {
         #[command(flatten)]
-        whose: EnvironmentArgs,
+        environment_args: EnvironmentArgs,
     },
     /// Add the next key that signs ID tokens
     ///
@@ -66,7 +66,7 @@ pub(super) struct Rotate {
     #[arg(long, value_enum, ignore_case = true, default_value_t = Alg::Rs256)]
     alg: Alg,
     #[command(flatten)]
-    whose: EnvironmentArgs,
+    environment_args: EnvironmentArgs,
 }
 
 /// The flags that select environments.
@@ -91,7 +91,7 @@ enum Alg {
 impl SigningKeysCommand {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
-            Self::List { whose } => list(session, whose).await,
+            Self::List { environment_args } => list(session, environment_args).await,
             Self::Rotate(rotate) => rotate.run(session).await,
         }
     }
@@ -108,9 +108,9 @@ impl EnvironmentArgs {
     }
 }
 
-async fn list(session: &Session, whose: EnvironmentArgs) -> Result<()> {
+async fn list(session: &Session, environment_args: EnvironmentArgs) -> Result<()> {
     let mut keys = sql::list_all(&session.store()?).await?;
-    keys.retain(|key| whose.environments().contains(&key.environment));
+    keys.retain(|key| environment_args.environments().contains(&key.environment));
     let keys = describe(&keys, Clock::System.now());
     session.print(&json!({ "signing_keys": keys }), || {
         let rows = keys.iter().map(|key| {
@@ -130,7 +130,7 @@ async fn list(session: &Session, whose: EnvironmentArgs) -> Result<()> {
 
 impl Rotate {
     async fn run(self, session: &Session) -> Result<()> {
-        let environment = if self.whose.sandbox { Environment::Sandbox } else { Environment::Live };
+        let environment = if self.environment_args.sandbox { Environment::Sandbox } else { Environment::Live };
         let activation = match (self.now, self.compromised) {
             (_, true) => Activation::Compromised,
             (true, _) => Activation::Soon,
@@ -145,18 +145,18 @@ impl Rotate {
         } else {
             sealed::admit_command(&store, &session.config, now).await?;
         }
-        let wanted = NewSigningKey { environment, algorithm: self.alg.into(), activation, pkcs8 };
+        let new_key = NewSigningKey { environment, algorithm: self.alg.into(), activation, pkcs8 };
         let existing = sql::list_all(&store).await?;
-        let made = create_key(&store, &seal, wanted, &existing, &Actor::Operator, now).await;
-        let made = match &self.pem {
-            Some(file) => made.with_context(|| file.display().to_string()),
-            None => made,
+        let created = create_key(&store, &seal, new_key, &existing, &Actor::Operator, now).await;
+        let created = match &self.pem {
+            Some(file) => created.with_context(|| file.display().to_string()),
+            None => created,
         };
-        let Some(made) = made? else {
+        let Some(created) = created? else {
             bail!("another key was made at the same moment; 'signpost signing-keys list' shows it");
         };
         let all = describe(&sql::list_all(&store).await?, now);
-        let key = all.into_iter().find(|key| key.kid == made.kid).context("the new key was deleted")?;
+        let key = all.into_iter().find(|key| key.kid == created.kid).context("the new key was deleted")?;
         session.print(&key, || {
             let ListedSigningKey { kid, algorithm, active_from, state, .. } = &key;
             let old = if activation == Activation::Compromised { "; the keys before it were deleted" } else { "" };

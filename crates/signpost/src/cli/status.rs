@@ -1,4 +1,4 @@
-//! `signpost status`
+//! The command `signpost status`: prints the state of an installation.
 
 use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
@@ -98,14 +98,14 @@ fn text(installation: &Installation, database: &DatabaseFacts, attention: &[Chec
     if attention.is_empty() {
         lines.push("Nothing needs you.".to_owned());
     }
-    for CheckFinding { check, found, mend, .. } in attention {
-        let mend = mend.as_deref().unwrap_or_default();
-        lines.push(signpost_text::line(&format!("{check}: {found}; {mend}")).to_string());
+    for CheckFinding { check, found, remedy, .. } in attention {
+        let remedy = remedy.as_deref().unwrap_or_default();
+        lines.push(signpost_text::clean_line(&format!("{check}: {found}; {remedy}")).to_string());
     }
     lines.join("\n")
 }
 
-/// Returns the dates of the data and of the last import, after a comma.
+/// Returns the dates of the newest data and of the last import, preceded by a comma.
 fn data_date(catalogue: &CatalogueFacts) -> String {
     let data = match (catalogue.data_as_of, catalogue.oldest_data_as_of) {
         (Some(newest), Some(oldest)) => format!(", data of {oldest} to {newest}"),

@@ -1,4 +1,4 @@
-//! Signals that stop a long-running command.
+//! Handles the signals that stop a long-running command.
 
 use anyhow::Result;
 

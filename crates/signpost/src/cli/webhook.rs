@@ -1,4 +1,4 @@
-//! `signpost webhook`
+//! The command `signpost webhook`: signs and verifies events by hand.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value, json};
 use signpost_auth::WebhookSecret;
-use signpost_auth::diagnosis::{Examination, KnownSecret, examine, mend};
+use signpost_auth::diagnosis::{EventDiagnosis, KnownSecret, examine, remedies};
 use signpost_auth::receiver::EventHeaders;
 use signpost_login::domains::SigningSecrets;
 use signpost_login::events::signatures;
@@ -88,7 +88,7 @@ pub(super) struct SecretSource {
     #[arg(long)]
     domain: Option<String>,
     #[command(flatten)]
-    among: DomainFilter,
+    domain_filter: DomainFilter,
 }
 
 /// The given secrets, and other secrets that a receiver may use by mistake.
@@ -159,17 +159,17 @@ impl VerifyBody {
                           webhook-signature with --header or --headers";
             return Err(Usage(reason.to_owned()).into());
         }
-        let given = secret.read(session).await?;
+        let secrets = secret.read(session).await?;
         let body = read_body(file.as_deref())?;
-        let examined = given.texts.iter().map(|text| examine(&headers, &body, text, &given.others));
+        let examined = secrets.texts.iter().map(|text| examine(&headers, &body, text, &secrets.others));
         let best = examined.min_by_key(|examined| match examined {
-            Examination::Signed => 0,
-            Examination::Mistaken(mistakes) => mistakes.len(),
-            Examination::Unexplained(_) => usize::MAX,
+            EventDiagnosis::Valid => 0,
+            EventDiagnosis::Explained(mistakes) => mistakes.len(),
+            EventDiagnosis::Unexplained(_) => usize::MAX,
         });
         let examination = best.context("no secret")?;
         session.print(&document(&examination), || text(&examination, age(&headers).as_deref()))?;
-        if examination == Examination::Signed { Ok(()) } else { bail!("the signature does not match") }
+        if examination == EventDiagnosis::Valid { Ok(()) } else { bail!("the signature does not match") }
     }
 }
 
@@ -190,30 +190,30 @@ fn age(headers: &EventHeaders<'_>) -> Option<String> {
     Some(format!("It was sent {age} s ago: a receiver refuses what is more than {TOLERANCE_SECS} s from its time."))
 }
 
-fn document(examination: &Examination) -> Value {
+fn document(examination: &EventDiagnosis) -> Value {
     match examination {
-        Examination::Signed => json!({ "valid": true, "mistakes": [] }),
-        Examination::Mistaken(mistakes) => {
+        EventDiagnosis::Valid => json!({ "valid": true, "mistakes": [] }),
+        EventDiagnosis::Explained(mistakes) => {
             let mistakes = mistakes.iter().map(|mistake| {
-                json!({ "mistake": mistake.code(), "text": mistake.to_string(), "mending": mend(mistake, None) })
+                json!({ "mistake": mistake.code(), "text": mistake.to_string(), "mending": remedies(mistake, None) })
             });
             json!({ "valid": false, "mistakes": mistakes.collect::<Vec<_>>() })
         }
-        Examination::Unexplained(reason) => json!({ "valid": false, "mistakes": [], "reason": reason }),
+        EventDiagnosis::Unexplained(reason) => json!({ "valid": false, "mistakes": [], "reason": reason }),
     }
 }
 
-fn text(examination: &Examination, age: Option<&str>) -> String {
+fn text(examination: &EventDiagnosis, age: Option<&str>) -> String {
     let mut lines = Vec::new();
     match examination {
-        Examination::Signed => lines.push("The signature matches.".to_owned()),
-        Examination::Mistaken(mistakes) => {
+        EventDiagnosis::Valid => lines.push("The signature matches.".to_owned()),
+        EventDiagnosis::Explained(mistakes) => {
             for mistake in mistakes {
                 lines.push(mistake.to_string());
-                lines.extend(mend(mistake, None).into_iter().map(|line| format!("  {line}")));
+                lines.extend(remedies(mistake, None).into_iter().map(|line| format!("  {line}")));
             }
         }
-        Examination::Unexplained(reason) => {
+        EventDiagnosis::Unexplained(reason) => {
             let ask = "is the secret that of this domain, and the body as it came?";
             lines.push(format!("unexplained: {reason}, and no known mistake explains it: {ask}"));
         }
@@ -224,10 +224,10 @@ fn text(examination: &Examination, age: Option<&str>) -> String {
 
 impl SecretSource {
     async fn read(self, session: &Session) -> Result<GivenSecrets> {
-        let Self { secret, secret_file, domain, among } = self;
+        let Self { secret, secret_file, domain, domain_filter } = self;
         if domain.is_some() {
             let store = session.store()?;
-            let choice = DomainChoice { domain, among };
+            let choice = DomainChoice { domain, domain_filter };
             let signing = choice.only(session, &store).await?;
             let SigningSecrets { current, next } = signing.secrets;
             let texts = std::iter::once(current).chain(next).map(|secret| secret.reveal().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Tests of rejected and of accepted values of settings.
+//! Tests the limits of settings: accepted and rejected values.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn out_of_range_values_are_rejected() {
 #[test]
 fn only_texts_accept_any_number() {
     const VALUES: [&str; 8] = ["0", "-1", "-1s", "0/s", "99999999999999999999", "99999999999999999999s", "1e9", ",,"];
-    // Texts, and lists that may be empty.
+    // Settings that accept any text, and lists that may be empty.
     const ACCEPTED: [(&str, &[&str]); 7] = [
         ("advisories", &VALUES),
         ("data_dir", &VALUES),

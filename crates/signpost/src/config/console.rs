@@ -1,11 +1,11 @@
-//! The reach of the console.
+//! Determines from the settings whether the console is enabled, and for which clients.
 
 use serde::{Deserialize, Deserializer};
 use signpost_platform::setting::parsed;
 
-use super::{BadSetting, Config, Service};
+use super::{Config, InvalidSetting, Service};
 
-/// The setting `console`.
+/// The value of the setting `console`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleMode {
     /// The console is disabled.
@@ -16,12 +16,12 @@ pub enum ConsoleMode {
     On,
 }
 
-/// The reach of a server's console.
+/// The clients that can reach a server's console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleReach {
-    /// Only browsers on this machine, without a proxy.
+    /// Only browsers on this machine can reach the console, without a proxy.
     OwnMachine,
-    /// All browsers that reach the public URL.
+    /// All browsers that reach the public URL can reach the console.
     PublicUrl,
 }
 
@@ -33,7 +33,7 @@ impl Config {
             return None;
         }
         match self.console {
-            ConsoleMode::Loopback | ConsoleMode::On if self.serves_only_its_machine() => Some(ConsoleReach::OwnMachine),
+            ConsoleMode::Loopback | ConsoleMode::On if self.is_loopback_only() => Some(ConsoleReach::OwnMachine),
             ConsoleMode::On => Some(ConsoleReach::PublicUrl),
             ConsoleMode::Off | ConsoleMode::Loopback => None,
         }
@@ -52,11 +52,11 @@ impl<'de> Deserialize<'de> for ConsoleMode {
 }
 
 /// Rejects a console with logins over an unencrypted network.
-pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
-    let is_safe = config.is_https() || config.serves_only_its_machine();
+pub(super) fn check(config: &Config) -> Result<(), InvalidSetting> {
+    let is_safe = config.is_https() || config.is_loopback_only();
     if config.console == ConsoleMode::On && !is_safe {
         let reason = "needs an https public_url, or a server that only this machine reaches";
-        return Err(BadSetting(format!("console: 'on' {reason}")));
+        return Err(InvalidSetting(format!("console: 'on' {reason}")));
     }
     Ok(())
 }

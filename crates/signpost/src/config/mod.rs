@@ -30,7 +30,7 @@ pub use console::{ConsoleMode, ConsoleReach};
 pub use raw::{Origin, RawSettings, ShownSetting};
 pub use warnings::SettingWarning;
 
-/// The default settings and their reference.
+/// The default settings with their documentation, as a TOML file.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
 
 /// A part of the program that can be switched off.
@@ -42,10 +42,11 @@ pub enum Service {
     Auth,
 }
 
-/// An unknown setting, or a value that is not allowed, in a single line with the fix.
+/// The error for an unknown setting or a value that is not allowed: a single line that includes the
+/// fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadSetting(String);
+pub struct InvalidSetting(String);
 
 /// The parsed configuration. A field is a key that `config.default.toml` documents, or the settings of a service.
 #[derive(Clone, Debug, Deserialize)]
@@ -88,8 +89,8 @@ impl Config {
     /// Reads the settings.
     ///
     /// # Errors
-    /// Returns [`BadSetting`] for the first key that is unknown or has an invalid value.
-    pub fn new(raw: &RawSettings) -> Result<Self, BadSetting> {
+    /// Returns [`InvalidSetting`] for the first key that is unknown or has an invalid value.
+    pub fn new(raw: &RawSettings) -> Result<Self, InvalidSetting> {
         let config = Self { shown: read::show(raw), ..read::read(raw)? };
         wallet::check(&config)?;
         console::check(&config)?;
@@ -171,7 +172,7 @@ impl Config {
     /// Returns true if only programs on this machine reach the server. With a public URL or a trusted proxy, other
     /// clients may connect through a proxy on this machine, and its own ports must stay closed to them.
     #[must_use]
-    pub fn serves_only_its_machine(&self) -> bool {
+    pub fn is_loopback_only(&self) -> bool {
         self.listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
     }
 }
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_reads_as_a_sentence() {
+    fn setting_error_is_a_sentence() {
         for (key, value, line) in [
             ("session_ttl", "2h", "session_ttl (command line): '2h' is not allowed; allowed is a duration of 1s to 1h"),
             (
@@ -330,7 +331,7 @@ mod tests {
         for (public_url, listen, programs, people) in [
             ("", "127.0.0.1:8080", "http://127.0.0.1:8080", "http://localhost:8080"),
             ("", "[::1]:8080", "http://[::1]:8080", "http://localhost:8080"),
-            // The listen address, not the resolved address of the name.
+            // The URL contains the listen address and not the resolved address of the name.
             ("", "127.0.0.2:8080", "http://127.0.0.2:8080", "http://127.0.0.2:8080"),
             ("", "192.0.2.1:80", "http://192.0.2.1:80", "http://192.0.2.1:80"),
             ("https://a.example/", "127.0.0.1:8080", "https://a.example", "https://a.example"),

@@ -1,4 +1,4 @@
-//! The texts of the settings, from flags, environment and files.
+//! Collects the texts of the settings from flags, environment variables and files.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,9 +18,9 @@ const PREFIX: &str = "SIGNPOST_";
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The embedded file.
+    /// The embedded file with the default settings.
     Default,
-    /// The operator's file, and the line.
+    /// The operator's file, and the number of the line if it is known.
     File(PathBuf, Option<usize>),
     /// An environment variable.
     Variable,
@@ -28,11 +28,11 @@ pub enum Origin {
     Flag,
 }
 
-/// The text and the origin of every setting. Lists are separated by commas.
+/// The texts of all settings with their origins. The items of lists are separated by commas.
 #[derive(Clone, Debug)]
 pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
-/// A setting without secrets, for people.
+/// A setting for display, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ShownSetting {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_one_clear_error() {
+    fn invalid_file_is_a_single_error() {
         for (text, expected) in [
             ("listen = ", "is not TOML"),
             ("lisen = \"x\"", "no setting is named 'lisen'; did you mean 'listen'?"),

@@ -1,5 +1,6 @@
-//! Deserializes structs from raw settings. A field is a key. A field with a name that is not a key is a part: a struct
-//! that reads its keys from these settings. Keys that no field reads are unknown.
+//! Deserializes structs from raw settings. A field of a struct reads the setting with its name. A
+//! field whose name is not a setting is a part: a nested struct that reads its fields from these
+//! settings too. Settings that no field reads are unknown.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,10 +11,10 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::{BadSetting, Origin, RawSettings, ShownSetting, raw};
+use super::{InvalidSetting, Origin, RawSettings, ShownSetting, raw};
 
-/// Reads all settings.
-pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, BadSetting> {
+/// Deserializes the whole configuration from raw settings.
+pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, InvalidSetting> {
     let mut unread = raw.iter().collect();
     T::deserialize(Part { unread: &mut unread, name: None })
 }
@@ -31,27 +32,27 @@ pub(super) fn show(raw: &RawSettings) -> Vec<ShownSetting> {
 /// The settings that no field has read yet.
 type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a Origin)>;
 
-/// The source of a struct.
+/// The deserializer of a struct.
 struct Part<'s, 'a> {
     unread: &'s mut Unread<'a>,
-    /// The field of the struct. `None` for the whole configuration.
+    /// The name of the field that contains the struct. `None` for the whole configuration.
     name: Option<&'static str>,
 }
 
 impl<'de> Deserializer<'de> for Part<'_, '_> {
-    type Error = BadSetting;
+    type Error = InvalidSetting;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, BadSetting> {
+    ) -> Result<V::Value, InvalidSetting> {
         visitor.visit_map(SettingFields { part: self, left: fields.iter(), field: "" })
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, BadSetting> {
-        Err(BadSetting::custom(format_args!("config.default.toml has no '{}'", self.name.unwrap_or_default())))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, InvalidSetting> {
+        Err(InvalidSetting::custom(format_args!("config.default.toml has no '{}'", self.name.unwrap_or_default())))
     }
 
     forward_to_deserialize_any! {
@@ -60,7 +61,7 @@ impl<'de> Deserializer<'de> for Part<'_, '_> {
     }
 }
 
-/// The fields of a struct, in sequence.
+/// Deserializes the fields of a struct in sequence.
 struct SettingFields<'s, 'a> {
     part: Part<'s, 'a>,
     left: std::slice::Iter<'static, &'static str>,
@@ -68,9 +69,9 @@ struct SettingFields<'s, 'a> {
 }
 
 impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
-    type Error = BadSetting;
+    type Error = InvalidSetting;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadSetting> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, InvalidSetting> {
         if let Some(field) = self.left.next() {
             self.field = field;
             return seed.deserialize(StrDeserializer::new(field)).map(Some);
@@ -82,10 +83,10 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
         }
         let Some((key, (_, origin))) = self.part.unread.first_key_value() else { return Ok(None) };
         let seeded = seed.deserialize(StrDeserializer::new(key)).map(Some);
-        seeded.map_err(|_: BadSetting| BadSetting(raw::unknown(key, origin)))
+        seeded.map_err(|_: InvalidSetting| InvalidSetting(raw::unknown(key, origin)))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadSetting> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, InvalidSetting> {
         let Some((text, origin)) = self.part.unread.remove(self.field) else {
             return seed.deserialize(Part { unread: self.part.unread, name: Some(self.field) });
         };
@@ -93,10 +94,10 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
         seed.deserialize(SettingText(text)).map_err(|error| match error {
             ValueError::NotAllowed(allowed) => {
                 let value = printable(key, text);
-                BadSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
+                InvalidSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
             }
-            ValueError::Unknown => BadSetting(raw::unknown(key, origin)),
-            ValueError::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
+            ValueError::Unknown => InvalidSetting(raw::unknown(key, origin)),
+            ValueError::Message(message) => InvalidSetting(format!("{key} ({origin}): {message}")),
         })
     }
 }
@@ -157,7 +158,7 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
     }
 }
 
-/// The error for a text.
+/// The error for the text of a setting.
 #[derive(Debug, thiserror::Error)]
 enum ValueError {
     /// The value is not allowed; contains the allowed values.
@@ -191,7 +192,7 @@ impl Error for ValueError {
     }
 }
 
-impl Error for BadSetting {
+impl Error for InvalidSetting {
     fn custom<T: Display>(message: T) -> Self {
         Self(message.to_string())
     }

@@ -1,17 +1,17 @@
-//! The origin of the browser wallet.
+//! Checks that the browser wallet has a safe origin.
 
 use signpost_platform::origin::PublicOrigin;
 
-use super::{BadSetting, Config};
+use super::{Config, InvalidSetting};
 
 /// Rejects a wallet at the origin of the login pages.
-pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
+pub(super) fn check(config: &Config) -> Result<(), InvalidSetting> {
     let login = PublicOrigin::new(&config.public_address(config.listen));
     if config.login.wallet.own_origin().is_none_or(|wallet| wallet.as_str() != login.as_str()) {
         return Ok(());
     }
     let reason = "the browser wallet needs a host of its own; name another one, 'on' or 'off'";
-    Err(BadSetting(format!("wallet: {} is the login host; {reason}", login.as_str())))
+    Err(InvalidSetting(format!("wallet: {} is the login host; {reason}", login.as_str())))
 }
 
 #[cfg(test)]

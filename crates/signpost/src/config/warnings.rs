@@ -1,4 +1,4 @@
-//! Settings that are allowed, but probably not intended.
+//! Warnings about settings that are allowed but probably not intended.
 
 use signpost_platform::setting::items;
 
@@ -10,10 +10,10 @@ pub struct SettingWarning {
     /// The consequence of the settings.
     pub found: &'static str,
     /// The line to add, or another fix.
-    pub mend: &'static str,
+    pub remedy: &'static str,
 }
 
-/// A condition, and the warning if it is met.
+/// A condition on the settings, with the warning that it causes.
 type SettingCheck = (fn(&Config) -> bool, SettingWarning);
 
 const CHECKS: [SettingCheck; 7] = [
@@ -21,35 +21,35 @@ const CHECKS: [SettingCheck; 7] = [
         Config::has_no_address,
         SettingWarning {
             found: "the server listens on all addresses and has no public URL, so its links do not work",
-            mend: "public_url = \"https://login.example\"",
+            remedy: "public_url = \"https://login.example\"",
         },
     ),
     (
         Config::is_public_unencrypted,
         SettingWarning {
             found: "the public URL is http: logins can be read and altered in transit",
-            mend: "put TLS in front of the server, and set an https public_url",
+            remedy: "put TLS in front of the server, and set an https public_url",
         },
     ),
     (
         |config| config.is_https() && config.proxies.is_empty(),
         SettingWarning {
             found: "TLS ends at a proxy, and no proxy is trusted: all clients share one rate limit",
-            mend: "trusted_proxies = [\"127.0.0.1\"] for a proxy on this machine, else its address",
+            remedy: "trusted_proxies = [\"127.0.0.1\"] for a proxy on this machine, else its address",
         },
     ),
     (
         trusts_any_proxy,
         SettingWarning {
             found: "everybody is a trusted proxy: people choose the address that they are counted for",
-            mend: "name the addresses of your proxies alone in trusted_proxies",
+            remedy: "name the addresses of your proxies alone in trusted_proxies",
         },
     ),
     (
         |config| runs(config, Service::Auth) && accepts_remote_connections(config) && config.login.seal_key.is_none(),
         SettingWarning {
             found: "signing secrets are stored unencrypted",
-            mend: "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'",
+            remedy: "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'",
         },
     ),
     (
@@ -58,7 +58,7 @@ const CHECKS: [SettingCheck; 7] = [
         },
         SettingWarning {
             found: "the console is closed, because others reach this server",
-            mend: "console = \"on\" opens it to operators at the https public_url, console = \"off\" says that you want none",
+            remedy: "console = \"on\" opens it to operators at the https public_url, console = \"off\" says that you want none",
         },
     ),
     (
@@ -68,7 +68,7 @@ const CHECKS: [SettingCheck; 7] = [
         },
         SettingWarning {
             found: "logins share their host with the locator, which shows texts of strangers",
-            mend: "run two servers at hosts of their own, with services = [\"auth\"] and services = [\"atm\"]",
+            remedy: "run two servers at hosts of their own, with services = [\"auth\"] and services = [\"atm\"]",
         },
     ),
 ];
@@ -78,7 +78,7 @@ fn runs(config: &Config, service: Service) -> bool {
 }
 
 fn accepts_remote_connections(config: &Config) -> bool {
-    !config.serves_only_its_machine()
+    !config.is_loopback_only()
 }
 
 fn trusts_any_proxy(config: &Config) -> bool {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn good_settings_have_no_warnings() {
+    fn safe_settings_have_no_warnings() {
         assert_eq!(found(&[]), Vec::<&str>::new());
         let key = "00".repeat(32);
         let careful = [
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn doubtful_settings_have_warnings() {
+    fn risky_settings_have_warnings() {
         let table: [(Settings, &[&str]); 5] = [
             (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links do not work"]),
             (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),

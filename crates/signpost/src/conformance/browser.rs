@@ -1,4 +1,5 @@
-//! The browser of the kit: stores cookies, and finds codes, session IDs and links on a page.
+//! The simulated browser of the conformance kit. It stores cookies, and finds codes, session IDs
+//! and links on a page.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use url::Url;
 /// The characters that end the text of a QR code on a page.
 const QR_ENDS: &[char] = &['"', '\'', '<', '>', '`', '\\', ' ', '\n', '\r', '\t', ')', '}'];
 
-/// The cookies of a site, and the header fields that the browser sends.
+/// A simulated browser: the cookies of a site, and the header fields that the browser sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeBrowser {
     jar: BTreeMap<String, String>,

@@ -37,7 +37,7 @@ const MAX_RESPONSE_LEN: usize = 1 << 20;
 /// Maximum number of redirects of a page.
 const MAX_REDIRECTS: usize = 5;
 
-/// The integrator's endpoints.
+/// The settings of a test run, such as the URLs of the integrator's endpoints.
 #[derive(Debug)]
 pub struct KitSettings {
     /// The login page with a code.
@@ -63,7 +63,7 @@ struct Endpoints {
     secret: WebhookSecret,
 }
 
-/// A test in progress.
+/// The state of a test run.
 struct Kit {
     endpoints: Endpoints,
     service: FakeService,
@@ -215,7 +215,7 @@ impl SiteResponse {
 
     /// Returns the response as a single line.
     fn describe(&self) -> String {
-        let body: String = signpost_text::line(&self.body).chars().take(160).collect();
+        let body: String = signpost_text::clean_line(&self.body).chars().take(160).collect();
         format!("{} {body}", self.status)
     }
 }

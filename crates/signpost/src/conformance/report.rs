@@ -1,11 +1,11 @@
-//! The result of the tests.
+//! The report of a test run: the verdict for each rule.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SiteResponse;
 
-/// The result of a rule.
+/// The verdict for a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -28,7 +28,7 @@ pub struct RuleCheck {
     pub got: String,
 }
 
-/// All rules, in the order of their tests.
+/// The results of all rules, in the order of their tests.
 #[derive(Debug, Default)]
 pub struct ConformanceReport(pub Vec<RuleCheck>);
 

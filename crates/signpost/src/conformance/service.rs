@@ -1,4 +1,4 @@
-//! The part of the service that an integrator's login calls, under any path prefix.
+//! Simulates the part of the service's API that an integrator's login calls, under any path prefix.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,14 @@ use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
 
-/// Lifetimes of a code, and of a code that expires during the test, in seconds.
+/// Lifetime of a code in seconds.
 const CODE_LIFETIME_SECS: i64 = 300;
+/// Lifetime of a code that expires during the test, in seconds.
 const SHORT_CODE_LIFETIME_SECS: i64 = 2;
 /// Maximum number of sessions.
 const MAX_SESSIONS: usize = 10_000;
 
-/// The service of the kit; cheap to clone.
+/// The simulated service of the conformance kit. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct FakeService {
     state: Arc<Mutex<FakeServiceState>>,
@@ -38,12 +39,12 @@ struct FakeServiceState {
     order: Vec<String>,
     /// The API keys of the requests.
     keys: Vec<String>,
-    /// Set if the next codes expire early.
+    /// Whether the next codes expire early.
     is_short: bool,
-    /// Set if correct answers are rejected.
+    /// Whether correct answers are rejected.
     refuses: bool,
     /// Number of answers that were posted or verified.
-    asked: usize,
+    answers_received: usize,
 }
 
 struct FakeSession {
@@ -77,8 +78,8 @@ impl FakeService {
     }
 
     /// Returns the number of answers that the integrator posted or verified.
-    pub(super) fn asked(&self) -> usize {
-        self.lock().asked
+    pub(super) fn answers_received(&self) -> usize {
+        self.lock().answers_received
     }
 
     pub(super) fn keys(&self) -> Vec<String> {
@@ -111,31 +112,31 @@ async fn handle_request(
     let key = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
     let Some((_, key)) = key else { return error_response(401, "invalid_api_key") };
     let now = service.clock.now().as_second();
-    let mut played = service.lock();
-    if !played.keys.iter().any(|known| known == key) && played.keys.len() < MAX_SESSIONS {
-        played.keys.push(key.to_owned());
+    let mut state = service.lock();
+    if !state.keys.iter().any(|known| known == key) && state.keys.len() < MAX_SESSIONS {
+        state.keys.push(key.to_owned());
     }
     let body: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or(json!([])) };
     let path: Vec<_> = uri.path().trim_matches('/').split('/').collect();
     let at = path.iter().rposition(|part| matches!(*part, "sessions" | "verify"));
     match (&method, at.map(|at| &path[at..])) {
-        (&Method::POST, Some(["sessions"])) => open_session(&mut played, &body, &service.clock, now),
-        (&Method::POST, Some(["verify"])) => check_signature(&mut played, &body),
-        (_, Some(["sessions", id, rest @ ..])) => handle_session(&mut played, &method, id, rest, &body, now),
+        (&Method::POST, Some(["sessions"])) => open_session(&mut state, &body, &service.clock, now),
+        (&Method::POST, Some(["verify"])) => check_signature(&mut state, &body),
+        (_, Some(["sessions", id, rest @ ..])) => handle_session(&mut state, &method, id, rest, &body, now),
         _ => error_response(404, "not_found"),
     }
 }
 
-fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now: i64) -> Response {
+fn open_session(state: &mut FakeServiceState, body: &Value, clock: &Clock, now: i64) -> Response {
     let Some((domain, mode, webhook_url)) = parse_session(body) else {
         let reason = "the kit knows no domains: name domain, mode and webhook_url in every session";
         return (StatusCode::BAD_REQUEST, axum::Json(error("invalid_request", reason))).into_response();
     };
-    if played.sessions.len() >= MAX_SESSIONS {
+    if state.sessions.len() >= MAX_SESSIONS {
         return error_response(429, "rate_limited");
     }
     let challenge = Challenge { mode, domain, issued_at: now, nonce: Nonce(random()) };
-    let expires_at = now + if played.is_short { SHORT_CODE_LIFETIME_SECS } else { CODE_LIFETIME_SECS };
+    let expires_at = now + if state.is_short { SHORT_CODE_LIFETIME_SECS } else { CODE_LIFETIME_SECS };
     let id = SessionId::new(clock.now(), random()).to_string();
     let session = FakeSession { challenge, webhook_url, expires_at, metadata: body["metadata"].clone(), user: None };
     let Some(mut reply) = code_reply(&id, &session) else { return error_response(400, "invalid_request") };
@@ -144,8 +145,8 @@ fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now:
     if !session.metadata.is_null() {
         reply["metadata"] = session.metadata.clone();
     }
-    played.order.push(id.clone());
-    played.sessions.insert(id, session);
+    state.order.push(id.clone());
+    state.sessions.insert(id, session);
     (StatusCode::CREATED, axum::Json(reply)).into_response()
 }
 
@@ -159,15 +160,15 @@ fn parse_session(body: &Value) -> Option<(DomainName, Mode, Url)> {
 }
 
 fn handle_session(
-    played: &mut FakeServiceState,
+    state: &mut FakeServiceState,
     method: &Method,
     id: &str,
     rest: &[&str],
     body: &Value,
     now: i64,
 ) -> Response {
-    let refuses = played.refuses;
-    let Some(session) = played.sessions.get_mut(id) else { return error_response(404, "session_not_found") };
+    let refuses = state.refuses;
+    let Some(session) = state.sessions.get_mut(id) else { return error_response(404, "session_not_found") };
     match (method.as_str(), rest) {
         ("GET", []) => show_session(id, session, now),
         ("POST", ["refresh"]) => {
@@ -179,7 +180,7 @@ fn handle_session(
         }
         ("POST", ["authenticate"]) => {
             let reply = authenticate(id, session, body, refuses, now);
-            played.asked += 1;
+            state.answers_received += 1;
             reply
         }
         ("GET", ["qr.svg"]) => {
@@ -222,14 +223,14 @@ fn authenticate(id: &str, session: &mut FakeSession, body: &Value, refuses: bool
     show_session(id, session, now)
 }
 
-fn check_signature(played: &mut FakeServiceState, body: &Value) -> Response {
-    played.asked += 1;
+fn check_signature(state: &mut FakeServiceState, body: &Value) -> Response {
+    state.answers_received += 1;
     let public_key = body["public_key"].as_str().unwrap_or_default();
     let message = body["message"].as_str().unwrap_or_default();
     let signature = body["signature"].as_str().unwrap_or_default();
     let Ok(key) = PublicKey::parse(public_key) else { return error_response(400, "invalid_public_key") };
     let Ok(signature) = Signature::parse(signature) else { return error_response(400, "invalid_signature") };
-    let valid = !played.refuses && verify(&key, &signature, message.as_bytes());
+    let valid = !state.refuses && verify(&key, &signature, message.as_bytes());
     let hash = message_hash(message.as_bytes());
     axum::Json(json!({ "valid": valid, "public_key": public_key, "message_hash": hash })).into_response()
 }

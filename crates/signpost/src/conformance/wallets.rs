@@ -9,7 +9,7 @@ use signpost_store::random;
 
 use super::{FetchedPage, Kit};
 
-/// Lifetime of an early code, plus a second.
+/// Wait until a code with the short lifetime has expired: its lifetime and about one second more.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
 
 /// Checks the content of the page.
@@ -22,9 +22,9 @@ pub(super) fn check_page(kit: &mut Kit, page: &FetchedPage) {
         "a challenge of POST /sessions",
         challenge,
     );
-    let leaked = kit.service.keys().into_iter().filter(|key| key.len() > 8).any(|key| page.text.contains(&key));
-    let got = if leaked { "the API key is on the page" } else { "no API key" };
-    kit.report.note("the page does not show the API key", !leaked, "no API key", got);
+    let is_key_exposed = kit.service.keys().into_iter().filter(|key| key.len() > 8).any(|key| page.text.contains(&key));
+    let got = if is_key_exposed { "the API key is on the page" } else { "no API key" };
+    kit.report.note("the page does not show the API key", !is_key_exposed, "no API key", got);
 }
 
 /// Tests wrong answers. None of them may consume the code.
@@ -39,7 +39,7 @@ pub(super) async fn refusals(kit: &mut Kit, page: &FetchedPage) -> Result<()> {
                                    "challenge": other.sentence(), "timestamp": now });
     let mut stale_unknown = unknown;
     stale_unknown["timestamp"] = (now - 40).into();
-    let stranger = json!(Kit::wallet().public_key().canonical());
+    let other_key = json!(Kit::wallet().public_key().canonical());
     let forged = json!(wallet.sign("another text"));
     for (rule, status, answer) in [
         ("a body without public_key is 400", 400, without(&right, "public_key")),
@@ -55,7 +55,7 @@ pub(super) async fn refusals(kit: &mut Kit, page: &FetchedPage) -> Result<()> {
         ("the challenge is checked before the signature", 404, unknown_unsigned),
         ("a signature that is not DER is 406", 406, with(&right, "signature", json!("00"))),
         ("a signature over another text is 406", 406, with(&right, "signature", forged)),
-        ("a signature by another key is 406", 406, with(&right, "public_key", stranger)),
+        ("a signature by another key is 406", 406, with(&right, "public_key", other_key)),
         ("an invalid public key is 406", 406, with(&right, "public_key", json!("02"))),
         ("a login by an unregistered key is 404", 404, right.clone()),
     ] {
@@ -139,8 +139,8 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     let other = Challenge { nonce: Nonce(random()), ..page.qr.challenge().clone() };
     let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer(&other, kit.now(), None))).await?;
     kit.report.expect_refusal(RULES[6], 404, &reply);
-    let around = format!("{} ", page.qr.challenge());
-    let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer_text(around, kit.now(), None))).await?;
+    let padded = format!("{} ", page.qr.challenge());
+    let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer_text(padded, kit.now(), None))).await?;
     kit.report.expect_refusal(RULES[7], 404, &reply);
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
@@ -173,12 +173,12 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
 /// Tests that a site that uses `/verify` rejects the answers that the service rejects.
 async fn check_service_rejection(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
     let page = kit.open(Mode::Login).await?;
-    let before = kit.service.asked();
+    let before = kit.service.answers_received();
     kit.service.refuse_answers(true);
     let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer(page.qr.challenge(), kit.now(), None))).await;
     kit.service.refuse_answers(false);
     let reply = reply?;
-    if kit.service.asked() == before {
+    if kit.service.answers_received() == before {
         kit.report.not_tested(rule, "the site checks signatures itself and never asks the service");
     } else {
         kit.report.note(rule, reply.status >= 400, "an error", reply.describe());

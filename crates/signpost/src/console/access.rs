@@ -1,13 +1,13 @@
-//! Access control of the console. A rejected request gets the response of an unknown path.
+//! Access control of the console. A rejected request gets the same response as an unknown path.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use signpost_platform::origin::PublicOrigin;
 
 use crate::config::ConsoleReach;
 
-/// Names of this machine in an address.
+/// Host names of this machine in a URL.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Header fields of proxies: their clients may be on any machine.
+/// Header fields that proxies add. The clients of a proxy may be on any machine.
 const PROXY_HEADERS: [HeaderName; 10] = [
     header::FORWARDED,
     header::VIA,
@@ -26,24 +26,24 @@ const PROXY_HEADERS: [HeaderName; 10] = [
 pub(super) enum ConsoleAdmission {
     /// The console answers.
     Admitted,
-    /// The request used another name of this machine, with separate cookies.
-    ByOtherName,
+    /// The request used another name of this machine. Browsers have separate cookies for each name.
+    OtherLocalName,
     /// The console is hidden.
-    NotThere,
+    Hidden,
 }
 
 /// Returns true if a request with these headers may see the console of a server at `origin`.
 pub(super) fn admit(reach: ConsoleReach, origin: &PublicOrigin, headers: &HeaderMap) -> ConsoleAdmission {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
-        return ConsoleAdmission::NotThere;
+        return ConsoleAdmission::Hidden;
     };
     let is_same = origin.as_str().split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host));
     let is_by_proxy = PROXY_HEADERS.iter().any(|name| headers.contains_key(name));
     match reach {
         ConsoleReach::PublicUrl if is_same => ConsoleAdmission::Admitted,
         ConsoleReach::OwnMachine if is_same && !is_by_proxy => ConsoleAdmission::Admitted,
-        ConsoleReach::OwnMachine if is_own_name(host) && !is_by_proxy => ConsoleAdmission::ByOtherName,
-        _ => ConsoleAdmission::NotThere,
+        ConsoleReach::OwnMachine if is_own_name(host) && !is_by_proxy => ConsoleAdmission::OtherLocalName,
+        _ => ConsoleAdmission::Hidden,
     }
 }
 
@@ -71,14 +71,14 @@ mod tests {
         for (host, expected) in [
             ("localhost:8080", ConsoleAdmission::Admitted),
             ("LocalHost:8080", ConsoleAdmission::Admitted),
-            ("127.0.0.1:8080", ConsoleAdmission::ByOtherName),
-            ("[::1]:8080", ConsoleAdmission::ByOtherName),
-            ("localhost:1", ConsoleAdmission::ByOtherName),
-            ("localhost", ConsoleAdmission::ByOtherName),
-            ("evil.example", ConsoleAdmission::NotThere),
-            ("localhost.evil.example:8080", ConsoleAdmission::NotThere),
-            ("127.0.0.1.evil.example", ConsoleAdmission::NotThere),
-            ("192.168.1.7:8080", ConsoleAdmission::NotThere),
+            ("127.0.0.1:8080", ConsoleAdmission::OtherLocalName),
+            ("[::1]:8080", ConsoleAdmission::OtherLocalName),
+            ("localhost:1", ConsoleAdmission::OtherLocalName),
+            ("localhost", ConsoleAdmission::OtherLocalName),
+            ("evil.example", ConsoleAdmission::Hidden),
+            ("localhost.evil.example:8080", ConsoleAdmission::Hidden),
+            ("127.0.0.1.evil.example", ConsoleAdmission::Hidden),
+            ("192.168.1.7:8080", ConsoleAdmission::Hidden),
         ] {
             assert_eq!(admit_host(ConsoleReach::OwnMachine, "http://localhost:8080", host), expected, "{host}");
         }
@@ -89,9 +89,9 @@ mod tests {
         for (host, expected) in [
             ("a.example", ConsoleAdmission::Admitted),
             ("A.Example", ConsoleAdmission::Admitted),
-            ("a.example:444", ConsoleAdmission::NotThere),
-            ("localhost", ConsoleAdmission::NotThere),
-            ("b.example", ConsoleAdmission::NotThere),
+            ("a.example:444", ConsoleAdmission::Hidden),
+            ("localhost", ConsoleAdmission::Hidden),
+            ("b.example", ConsoleAdmission::Hidden),
         ] {
             assert_eq!(admit_host(ConsoleReach::PublicUrl, "https://a.example", host), expected, "{host}");
         }
@@ -103,9 +103,9 @@ mod tests {
             let headers = [(header::HOST, "localhost:8080"), (name.clone(), "x")];
             let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect();
             let origin = PublicOrigin::new("http://localhost:8080");
-            assert_eq!(admit(ConsoleReach::OwnMachine, &origin, &headers), ConsoleAdmission::NotThere, "{name}");
+            assert_eq!(admit(ConsoleReach::OwnMachine, &origin, &headers), ConsoleAdmission::Hidden, "{name}");
         }
         let none = admit(ConsoleReach::OwnMachine, &PublicOrigin::new("http://localhost:8080"), &HeaderMap::new());
-        assert_eq!(none, ConsoleAdmission::NotThere);
+        assert_eq!(none, ConsoleAdmission::Hidden);
     }
 }

@@ -4,8 +4,8 @@ use anyhow::Result;
 use jiff::Timestamp;
 
 use super::Console;
-use super::facts::DeploymentFacts;
-use super::todo::list_todo;
+use super::deployment_facts::DeploymentFacts;
+use super::tasks::list_tasks;
 
 /// The counts in the menu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -20,12 +20,12 @@ pub(super) struct Badges {
 
 impl Badges {
     pub(super) async fn read(console: &Console, now: Timestamp) -> Result<Self> {
-        Ok(Self::of(&DeploymentFacts::read(console, now).await?, now))
+        Ok(Self::from_facts(&DeploymentFacts::read(console, now).await?, now))
     }
 
-    pub(super) fn of(facts: &DeploymentFacts, now: Timestamp) -> Self {
+    pub(super) fn from_facts(facts: &DeploymentFacts, now: Timestamp) -> Self {
         Self {
-            today: bounded(list_todo(facts, now).len()),
+            today: bounded(list_tasks(facts, now).len()),
             reports: facts.locator.as_ref().map_or(0, |locator| locator.reports_waiting),
             sites: bounded(facts.failing.len()) + u32::from(!facts.failed.is_zero()),
         }

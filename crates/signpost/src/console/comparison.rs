@@ -1,5 +1,5 @@
-//! Finds out why an endpoint rejects events, like `signpost listen`: posts test events that a receiver with a known
-//! mistake would accept. A test has no effect at the site.
+//! Diagnoses why an endpoint rejects events, like `signpost listen` does, by posting test events
+//! that a receiver with a known mistake would accept. Test events have no effect at the site.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::context::{ConsoleError, OperatorContext};
 use super::deliveries::{find_delivery, render_delivery};
 use crate::receiver::EventTarget;
 use crate::receiver::diagnose::{RefusalCause, diagnose, post_signed_test};
-use crate::receiver::known::list_other_secrets;
+use crate::receiver::known_secrets::list_other_secrets;
 
 /// Timeout of a comparison, shorter than the timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(25);
@@ -41,7 +41,8 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route("/console/deliveries/{id}/compare", post(compare))
 }
 
-/// `POST /console/deliveries/{id}/compare`: returns the page of the delivery with the result.
+/// `POST /console/deliveries/{id}/compare`: runs a comparison, and returns the page of the delivery
+/// with the result.
 async fn compare(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     context.receive(request, &format!("compare {id}")).await?;
     let found = find_delivery(&context, &id).await?;
@@ -57,7 +58,7 @@ async fn compare(context: OperatorContext, Path(id): Path<String>, request: Requ
             let entry = insert_entry(&by, Some(&domain.account), action, &id, &details, context.now);
             context.store.write([entry]).await?;
             let result = timeout(TIMEOUT, compare_signature(&context, &row.url, &domain, &secrets)).await;
-            draw_result(&result.unwrap_or(ComparisonResult::Refused(0, RefusalCause::Silent)), &domain)
+            draw_result(&result.unwrap_or(ComparisonResult::Refused(0, RefusalCause::Unresponsive)), &domain)
         }
         (_, Err(_)) => draw_notice(
             "warn",
@@ -77,7 +78,7 @@ async fn compare_signature(
     secrets: &SigningSecrets,
 ) -> ComparisonResult {
     let Ok(url) = Url::parse(url) else { return ComparisonResult::Unreachable("its URL cannot be read".to_owned()) };
-    let egress = context.login.settings.egress_policy(domain.account.environment, context.serves_only_its_machine);
+    let egress = context.login.settings.egress_policy(domain.account.environment, context.is_loopback_only);
     let target = EventTarget::by(context.outbound.clone(), url, egress);
     let reply = match post_signed_test(&target, secrets).await {
         Ok(reply) => reply,
@@ -102,7 +103,7 @@ fn draw_result(result: &ComparisonResult, domain: &Domain) -> Markup {
         ComparisonResult::Unreachable(why) => draw_notice(
             "danger",
             "Nothing was compared: the endpoint gave no answer.",
-            &format!("{}.", signpost_text::line(why)),
+            &format!("{}.", signpost_text::clean_line(why)),
             &["Check that the site runs, and that this server reaches it".to_owned()],
         ),
         ComparisonResult::Refused(status, cause) => {
@@ -110,7 +111,7 @@ fn draw_result(result: &ComparisonResult, domain: &Domain) -> Markup {
                 0 => format!("{}.", cause.text()),
                 status => format!("It answered a test event with {status}. As far as tests show: {}.", cause.text()),
             };
-            let mut lines = cause.mending();
+            let mut lines = cause.remedies();
             if !cause.is_mistake() {
                 lines.extend(suggest_listen(domain));
             }
@@ -144,8 +145,8 @@ fn draw_notice(class: &str, title: &str, text: &str, lines: &[String]) -> Markup
             (icon.draw(20))
             div {
                 h2 { (title) }
-                p { (signpost_text::line(text)) }
-                @if !lines.is_empty() { ul.points { @for line in lines { li { (signpost_text::line(line)) "." } } } }
+                p { (signpost_text::clean_line(text)) }
+                @if !lines.is_empty() { ul.points { @for line in lines { li { (signpost_text::clean_line(line)) "." } } } }
             }
         }
     }

@@ -1,5 +1,5 @@
-//! ATMs with likely mistakes, found as by `signpost atms check`. The check runs once per version of the catalogue, in
-//! the background, and only while the console is open.
+//! Finds ATMs with likely mistakes, like `signpost atms check`. The check runs once per version of
+//! the catalogue, in the background, and only while the console is open.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,9 +30,9 @@ pub(super) struct ConcernCache {
 #[derive(Debug, Default)]
 pub(super) struct MachineConcerns {
     version: i64,
-    /// Number of ATMs.
+    /// Number of ATMs with likely mistakes.
     pub(super) machines: usize,
-    /// The first ATMs.
+    /// The first of these ATMs, with their names and concerns.
     listed: Vec<(AtmId, String, Vec<Concern>)>,
 }
 
@@ -65,7 +65,7 @@ async fn check(console: Console, snapshot: Arc<Snapshot>, now: Timestamp, _runni
         let machines: Vec<&MergedAtm> = snapshot.entries().iter().map(|entry| &entry.atm).collect();
         let mut found = find_concerns(&machines, &gazetteer, now);
         for (_, concerns) in &mut found {
-            // The health page shows the age of the data.
+            // Old and undated data is omitted, because the health page shows the age of the data.
             concerns.retain(|concern| !matches!(concern, Concern::Stale | Concern::Undated));
         }
         found.retain(|(_, concerns)| !concerns.is_empty());
@@ -88,7 +88,7 @@ pub(super) fn draw_concerns(origin: &PublicOrigin, found: &MachineConcerns) -> M
     let rows = found.listed.iter().map(|(id, title, concerns)| {
         let concerns: Vec<_> = concerns.iter().map(ToString::to_string).collect();
         vec![
-            html! { a href=(origin.link(&format!("/console/machines/{id}"))) { (signpost_text::line(title)) } },
+            html! { a href=(origin.link(&format!("/console/machines/{id}"))) { (signpost_text::clean_line(title)) } },
             html! { (concerns.join("; ")) },
         ]
     });

@@ -1,4 +1,5 @@
-//! The contexts of the console's requests. Only operators who are signed in at the system domain see its screens.
+//! Extracts the context of requests to the console. Only operators who are signed in at the system
+//! domain can see its pages.
 
 use std::ops::Deref;
 
@@ -21,7 +22,7 @@ use signpost_platform::web::problem::Problem;
 use signpost_store::{Statement, random};
 
 use super::operators;
-use super::visitor::{VisitorContext, scoped};
+use super::visitor_context::{VisitorContext, scoped};
 use super::{Console, entry};
 
 /// Maximum time since the last use of the console; then an operator has to log in again.

@@ -1,4 +1,4 @@
-//! Times in the console: with the month in words, and the zone.
+//! Formats the times that the console shows, with the name of the month and the time zone.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_has_one_unit() {
+    fn time_distance_has_one_unit() {
         let now = Timestamp::from_second(1_000_000).unwrap();
         for (seconds, expected) in [
             (0, "in 0 s"),

@@ -1,4 +1,5 @@
-//! Deliveries: lists by state, and the page of a delivery with its attempts and the reason of a rejection.
+//! Pages about deliveries: the lists by state, and the page of a delivery with its attempts and the
+//! reason of a rejection.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -13,7 +14,7 @@ use signpost_login::events::attempts::{PastAttempt, read_past_attempts};
 use signpost_login::events::deliveries::{self, DeliveryRow, find_in_any_account};
 use signpost_login::events::refusal::{RefusalReason, explain_refusal};
 use signpost_login::events::retries::{self, MAX_RETRIED};
-use signpost_login::events::{DeliveryListItem, RetryChoice};
+use signpost_login::events::{DeliveryListItem, RetryScope};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::pages::icons::PageIcon;
@@ -22,10 +23,10 @@ use signpost_platform::web::problem::Problem;
 use super::Console;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::{format_distance, render_time};
-use super::document::{ConsolePage, Screen};
-use super::facts::{BoundedCount, MAX_COUNTED};
+use super::deployment_facts::{BoundedCount, MAX_COUNTED};
+use super::document::{ConsolePage, ConsoleSection};
 use super::tables::{DELIVERY_HEADS, chip, delivery_chip, delivery_rows, older, panel, table};
-use super::todo::escape;
+use super::tasks::escape;
 
 /// Number of deliveries on a page.
 const PAGE_LEN: u32 = 50;
@@ -33,17 +34,17 @@ const PAGE_LEN: u32 = 50;
 /// be late.
 const RELOAD_TIME: SignedDuration = SignedDuration::from_mins(1);
 
-/// The query of the list.
+/// The query parameters of the list of deliveries.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct DeliveryQuery {
     state: String,
-    /// Scheme, host and port.
+    /// The scheme, host and port of an endpoint's URL.
     endpoint: String,
     /// The account and the environment of the endpoint.
     account: String,
     environment: String,
-    /// Only used for failed deliveries.
+    /// The domain of the deliveries; only used for failed deliveries.
     domain: String,
     before: String,
     /// Number of events that were sent again before this page.
@@ -89,12 +90,12 @@ pub(super) fn router() -> Router<Console> {
     Router::new()
         .route("/console/deliveries", get(show))
         .route("/console/deliveries/retry", post(retry_all))
-        .route("/console/deliveries/{id}", get(show_one))
+        .route("/console/deliveries/{id}", get(show_delivery))
         .route("/console/deliveries/{id}/body", get(download_body))
         .route("/console/deliveries/{id}/retry", post(retry))
 }
 
-/// `GET /console/deliveries`
+/// `GET /console/deliveries`: lists deliveries.
 async fn show(context: OperatorContext, Query(query): Query<DeliveryQuery>) -> Result<Response, ConsoleError> {
     let origin = &context.origin;
     let selection = DeliverySelection::parse(&query);
@@ -118,13 +119,13 @@ async fn show(context: OperatorContext, Query(query): Query<DeliveryQuery>) -> R
             }
         }
         @if let Some((account, endpoint)) = &selection.endpoint {
-            p.soft { "To " b { (signpost_text::line(endpoint)) } " alone, of the account " (signpost_text::line(&account.name)) ", " (account.environment.as_str()) ". "
+            p.soft { "To " b { (signpost_text::clean_line(endpoint)) } " alone, of the account " (signpost_text::clean_line(&account.name)) ", " (account.environment.as_str()) ". "
                 a href=(origin.link(&format!("/console/deliveries?state={}", escape(&query.state)))) { "Show all" } }
         }
         @if let Some(domain) = &selection.domain { p.soft { "Of the site " code { (domain) } " alone." } }
         (panel("list", "Deliveries", &retry_form(&context, &selection).await?, &listed))
     };
-    ConsolePage::new(&context, Screen::Sites, "Deliveries", body).respond().await
+    ConsolePage::new(&context, ConsoleSection::Sites, "Deliveries", body).respond().await
 }
 
 fn describe_sent(sent: usize) -> String {
@@ -143,7 +144,7 @@ async fn retry_form(context: &OperatorContext, selection: &DeliverySelection<'_>
     }
     let domain = selection.domain.as_ref();
     let count = BoundedCount(match domain {
-        Some(domain) => deliveries::count_failed_of_up_to(&context.store, domain, MAX_COUNTED + 1).await?,
+        Some(domain) => deliveries::count_failed_of_domain(&context.store, domain, MAX_COUNTED + 1).await?,
         None => deliveries::count_failed_up_to(&context.store, MAX_COUNTED + 1).await?,
     });
     Ok(html! {
@@ -167,7 +168,9 @@ async fn read(
     let before = EventId::parse(&selection.query.before);
     let endpoint = selection.endpoint.as_ref().map(|(account, endpoint)| (account, *endpoint));
     let rows = match (state, endpoint) {
-        ("failed", Some(endpoint)) => deliveries::list_failed_to(store, endpoint, before.as_ref(), PAGE_LEN).await?,
+        ("failed", Some(endpoint)) => {
+            deliveries::list_failed_at_endpoint(store, endpoint, before.as_ref(), PAGE_LEN).await?
+        }
         ("failed", None) => {
             deliveries::list_failed(store, selection.domain.as_ref(), before.as_ref(), PAGE_LEN).await?
         }
@@ -184,8 +187,8 @@ async fn read(
     Ok((rows, next))
 }
 
-/// `GET /console/deliveries/{id}`
-async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
+/// `GET /console/deliveries/{id}`: shows a delivery.
+async fn show_delivery(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
     let found = find_delivery(&context, &id).await?;
     render_delivery(&context, &found, html! {}).await
 }
@@ -200,7 +203,7 @@ pub(super) async fn render_delivery(
     let id = &row.id;
     let attempts = read_past_attempts(row.past_attempts.as_deref())?;
     let seal = context.config.login.seal();
-    // The rest is shown even if the secrets cannot be decrypted.
+    // The delivery is shown even if the secrets cannot be decrypted.
     let secrets = domains::sql::find_secrets(&context.store, &seal, &row.domain_id).await.ok().flatten();
     let origin = &context.origin;
     let exact =
@@ -234,11 +237,13 @@ pub(super) async fn render_delivery(
         }
     };
     let reload_after = waits_for_attempt.then_some(2);
-    let page = ConsolePage { aside, reload_after, ..ConsolePage::new(context, Screen::Sites, "One delivery", body) };
+    let page =
+        ConsolePage { aside, reload_after, ..ConsolePage::new(context, ConsoleSection::Sites, "One delivery", body) };
     page.respond().await
 }
 
-/// `GET /console/deliveries/{id}/body`: the signed bytes, as a file that browsers do not render.
+/// `GET /console/deliveries/{id}/body`: returns the signed bytes as a file that browsers do not
+/// render.
 async fn download_body(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
     let found = find_delivery(&context, &id).await?;
     let headers = [
@@ -265,8 +270,8 @@ fn draw_exact(text: &str) -> Markup {
 
 fn is_visible(letter: char) -> bool {
     let mut bytes = [0; 4];
-    let alone: &str = letter.encode_utf8(&mut bytes);
-    signpost_text::line(alone) == alone
+    let shown: &str = letter.encode_utf8(&mut bytes);
+    signpost_text::clean_line(shown) == shown
 }
 
 fn facts(context: &OperatorContext, found: &DeliveryListItem) -> Markup {
@@ -276,8 +281,8 @@ fn facts(context: &OperatorContext, found: &DeliveryListItem) -> Markup {
         dl.facts.inset {
             dt { "ID" } dd { code { (row.id) } }
             dt { "State" } dd { (delivery_chip(row)) }
-            dt { "To" } dd { (signpost_text::line(&row.url)) }
-            dt { "Site" } dd { a href=(site) { (row.domain_id) } ", account " (signpost_text::line(&row.account)) ", " (row.environment.as_str()) }
+            dt { "To" } dd { (signpost_text::clean_line(&row.url)) }
+            dt { "Site" } dd { a href=(site) { (row.domain_id) } ", account " (signpost_text::clean_line(&row.account)) ", " (row.environment.as_str()) }
             dt { "Created" } dd { (render_time(row.created_at)) }
             @if row.state == "pending" { dt { "Next attempt" } dd { (format_distance(row.next_attempt_at, context.now)) } }
             @if let Some(at) = row.ended_at { dt { "Ended" } dd { (render_time(at)) } }
@@ -294,8 +299,8 @@ fn draw_reason(reason: &RefusalReason) -> Markup {
             (PageIcon::Stop.draw(20))
             div {
                 h2 { "Why it was refused: " (name) }
-                p { "As far as its last answer shows, " (signpost_text::line(why)) "." }
-                ul.points { @for line in reason.mending() { li { (signpost_text::line(&line)) "." } } }
+                p { "As far as its last answer shows, " (signpost_text::clean_line(why)) "." }
+                ul.points { @for line in reason.remedies() { li { (signpost_text::clean_line(&line)) "." } } }
             }
         }
     }
@@ -310,7 +315,7 @@ fn draw_attempts(attempts: &[PastAttempt]) -> Markup {
         };
         let answer = attempt.error.as_deref().or(attempt.answer.as_deref()).unwrap_or("nothing");
         let took = html! { span.took { (attempt.duration_ms) " ms" } };
-        vec![render_time(attempt.started_at), result, html! { (signpost_text::line(answer)) }, took]
+        vec![render_time(attempt.started_at), result, html! { (signpost_text::clean_line(answer)) }, took]
     });
     let none = html! { p { "There was no attempt yet." } };
     table("Attempts", &["When", "Result", "What it said", "Took"], rows, &none)
@@ -321,18 +326,18 @@ pub(super) async fn find_delivery(context: &OperatorContext, id: &str) -> Result
     Ok(find_in_any_account(&context.store, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// `POST /console/deliveries/{id}/retry`
+/// `POST /console/deliveries/{id}/retry`: sends the event of a delivery again.
 async fn retry(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     context.receive(request, &format!("retry {id}")).await?;
     let found = find_delivery(&context, &id).await?;
     // An event that is being sent now is not sent again.
-    retry_events(&context, RetryChoice::One(&found.delivery.id, None)).await?;
+    retry_events(&context, RetryScope::One(&found.delivery.id, None)).await?;
     Ok(context.redirect_to(&format!("/console/deliveries/{id}")))
 }
 
 /// Sends events again, and returns their number.
-pub(super) async fn retry_events(context: &OperatorContext, which: RetryChoice<'_>) -> Result<usize, ConsoleError> {
-    let sent = retries::retry(&context.store, which, &context.actor(), context.now).await?;
+pub(super) async fn retry_events(context: &OperatorContext, scope: RetryScope<'_>) -> Result<usize, ConsoleError> {
+    let sent = retries::retry(&context.store, scope, &context.actor(), context.now).await?;
     context.login.outbox.notify_one();
     Ok(sent)
 }
@@ -344,7 +349,7 @@ async fn retry_all(context: OperatorContext, request: Request) -> Result<Respons
         "" => None,
         id => Some(DomainId::parse(id).ok_or(Problem::NotFound)?),
     };
-    let which = domain.as_ref().map_or(RetryChoice::Failed, RetryChoice::FailedOfDomain);
-    let sent = retry_events(&context, which).await?;
+    let scope = domain.as_ref().map_or(RetryScope::Failed, RetryScope::FailedOfDomain);
+    let sent = retry_events(&context, scope).await?;
     Ok(context.redirect_to(&format!("/console/deliveries?state=pending&sent={sent}")))
 }

@@ -1,4 +1,4 @@
-//! The frame of the console's pages.
+//! Renders the frame of the console's pages: the head, the menu and the heading.
 
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
@@ -12,34 +12,34 @@ use super::context::{COUNTS_PATH, ConsoleError, OperatorContext};
 use super::dates::format_time;
 use super::entry::console_head;
 
-/// A screen of the console.
+/// A section of the console: an entry of its menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Screen {
+pub(super) enum ConsoleSection {
     Today,
     Machines,
     Reports,
     Sites,
-    Keys,
+    KeysAndLog,
 }
 
 /// A page of the console.
 #[derive(Debug)]
 pub(super) struct ConsolePage<'a> {
     pub(super) context: &'a OperatorContext,
-    pub(super) screen: Screen,
+    pub(super) section: ConsoleSection,
     /// The heading, and the title of the document.
     pub(super) title: &'a str,
-    /// The content below the heading.
+    /// A note below the heading.
     pub(super) note: Markup,
-    /// The content next to the heading.
+    /// Actions next to the heading.
     pub(super) aside: Markup,
     pub(super) body: Markup,
     /// Seconds until the page reloads.
     pub(super) reload_after: Option<u8>,
 }
 
-impl Screen {
-    const ALL: [Self; 5] = [Self::Today, Self::Machines, Self::Reports, Self::Sites, Self::Keys];
+impl ConsoleSection {
+    const ALL: [Self; 5] = [Self::Today, Self::Machines, Self::Reports, Self::Sites, Self::KeysAndLog];
 
     fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Screen {
             Self::Machines => "Machines",
             Self::Reports => "Reports",
             Self::Sites => "Sites and deliveries",
-            Self::Keys => "Keys and log",
+            Self::KeysAndLog => "Keys and log",
         }
     }
 
@@ -57,7 +57,7 @@ impl Screen {
             Self::Machines => "/console/machines",
             Self::Reports => "/console/reports",
             Self::Sites => "/console/sites",
-            Self::Keys => "/console/keys",
+            Self::KeysAndLog => "/console/keys",
         }
     }
 
@@ -67,7 +67,7 @@ impl Screen {
             Self::Machines => PageIcon::Machine,
             Self::Reports => PageIcon::Flag,
             Self::Sites => PageIcon::Globe,
-            Self::Keys => PageIcon::Key,
+            Self::KeysAndLog => PageIcon::Key,
         }
     }
 
@@ -77,15 +77,15 @@ impl Screen {
             Self::Today => Some(("today", badges.today)),
             Self::Reports => Some(("reports", badges.reports)),
             Self::Sites => Some(("sites", badges.sites)),
-            Self::Machines | Self::Keys => None,
+            Self::Machines | Self::KeysAndLog => None,
         }
     }
 }
 
 impl<'a> ConsolePage<'a> {
     /// Creates a page with only a heading and a body.
-    pub(super) fn new(context: &'a OperatorContext, screen: Screen, title: &'a str, body: Markup) -> Self {
-        Self { context, screen, title, note: html! {}, aside: html! {}, body, reload_after: None }
+    pub(super) fn new(context: &'a OperatorContext, section: ConsoleSection, title: &'a str, body: Markup) -> Self {
+        Self { context, section, title, note: html! {}, aside: html! {}, body, reload_after: None }
     }
 
     /// Reads the counts of the menu, and returns the page.
@@ -105,7 +105,7 @@ impl<'a> ConsolePage<'a> {
                     (self.side(badges))
                     main #main.desk {
                         header {
-                            div { h1 { (signpost_text::line(self.title)) } @if !self.note.0.is_empty() { p.soft { (self.note) } } }
+                            div { h1 { (signpost_text::clean_line(self.title)) } @if !self.note.0.is_empty() { p.soft { (self.note) } } }
                             @if !self.aside.0.is_empty() { div { (self.aside) } }
                         }
                         (self.body)
@@ -124,11 +124,11 @@ impl<'a> ConsolePage<'a> {
                 a.brand href=(origin.link("/console")) { (logo()) bdi { (origin.host()) } }
                 nav aria-label="Console" {
                     ul.menu {
-                        @for screen in Screen::ALL {
+                        @for section in ConsoleSection::ALL {
                             li {
-                                a href=(origin.link(screen.path())) aria-current=[(screen == self.screen).then_some("page")] {
-                                    (screen.icon().draw(20)) (screen.name())
-                                    @if let Some((word, count)) = screen.badge(badges) {
+                                a href=(origin.link(section.path())) aria-current=[(section == self.section).then_some("page")] {
+                                    (section.icon().draw(20)) (section.name())
+                                    @if let Some((word, count)) = section.badge(badges) {
                                         span.n data-count=(word) hidden[count == 0] { (count) }
                                     }
                                 }
@@ -154,7 +154,7 @@ fn head(origin: &PublicOrigin, title: &str, reload_after: Option<u8>) -> Markup 
         head {
             meta charset="utf-8";
             meta name="viewport" content="width=device-width, initial-scale=1";
-            title { (signpost_text::line(title)) " · Console" }
+            title { (signpost_text::clean_line(title)) " · Console" }
             link rel="stylesheet" href=(STYLESHEET.link(origin));
             (console_head(origin))
             link rel="icon" type="image/svg+xml" href=(ICON.link(origin));

@@ -1,4 +1,4 @@
-//! Pages for visitors without access to the console.
+//! Renders the pages for visitors without access to the console, such as the login page.
 
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
@@ -6,10 +6,10 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::PageIcon;
 
-use super::visitor::VisitorContext;
+use super::visitor_context::VisitorContext;
 use super::{CONSOLE_SCRIPT, CONSOLE_STYLES};
 
-/// The stylesheet and the script of the console, for the head of a page.
+/// Renders the links to the stylesheet and the script of the console, for the head of a page.
 pub(super) fn console_head(origin: &PublicOrigin) -> Markup {
     html! {
         link rel="stylesheet" href=(CONSOLE_STYLES.link(origin));
@@ -48,7 +48,7 @@ pub(super) fn login_button(visitor: &VisitorContext, back: &str, text: &str) -> 
     }
 }
 
-/// The page for a visitor who is not signed in.
+/// Renders the page for a visitor who is not signed in.
 pub(super) fn render_login(visitor: &VisitorContext, back: &str) -> String {
     let body = html! {
         (entry_header(PageIcon::Key, "Log in to the console", "It is for the operators of this server."))
@@ -58,7 +58,7 @@ pub(super) fn render_login(visitor: &VisitorContext, back: &str) -> String {
     render_entry(visitor, "Log in", "login", &body)
 }
 
-/// The page for a user who is not an operator.
+/// Renders the page for a user who is not an operator.
 pub(super) fn render_no_operator(visitor: &VisitorContext, username: &str) -> String {
     let text = format!("You are signed in as {username}, who is no operator of this server.");
     let body = html! {
@@ -72,7 +72,7 @@ pub(super) fn render_no_operator(visitor: &VisitorContext, username: &str) -> St
     render_entry(visitor, "Not for you", "no-operator", &body)
 }
 
-/// The page for an operator with a login that is too old for the action.
+/// Renders the page for an operator whose login is too old for the requested action.
 pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String {
     let text = "Keys and secrets need a login of the last five minutes. Nothing has changed yet.";
     let body = html! {
@@ -83,7 +83,7 @@ pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String
     render_entry(visitor, "Log in once more", "log-in-again", &body)
 }
 
-/// The page for a rejected form.
+/// Renders the page for a rejected form.
 pub(super) fn render_stale(visitor: &VisitorContext) -> String {
     let body = html! {
         (entry_header(PageIcon::Clock, "This page is too old", "Nothing has changed. Load the console anew and try again."))

@@ -1,5 +1,5 @@
-//! Health: the checks of `signpost doctor`, run by the server. They take seconds, so they run in the background, and
-//! only while the page is open.
+//! The health page: the findings of `signpost doctor` for this server. The checks last several
+//! seconds, so they run in the background, and only while the page is open.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use maud::html;
 use super::Console;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::format_time;
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::running_check::RunningCheck;
 use super::tables::{chip, panel, table};
 use crate::doctor::{CheckFinding, Grade, Installation, check_installation};
@@ -32,7 +32,7 @@ struct CheckedHealth {
     findings: Vec<CheckFinding>,
 }
 
-/// `GET /console/health`
+/// `GET /console/health`: shows the findings of the last checks.
 pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
     let health = &context.health;
     let checked = health.checked.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -49,7 +49,7 @@ pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleEr
         Some(checked) => (html! { "Checked " (format_time(checked.at)) }, draw(checked)),
     };
     let reload_after = is_old.then_some(if checked.is_none() { 1 } else { 2 });
-    let page = ConsolePage { note, reload_after, ..ConsolePage::new(&context, Screen::Today, "Health", body) };
+    let page = ConsolePage { note, reload_after, ..ConsolePage::new(&context, ConsoleSection::Today, "Health", body) };
     page.respond().await
 }
 
@@ -74,7 +74,7 @@ fn draw(checked: &CheckedHealth) -> maud::Markup {
         vec![
             chip(class, finding.grade.as_str()),
             html! { b { (finding.check) } },
-            html! { (signpost_text::line(&finding.found)) @if let Some(mend) = &finding.mend { p.sm { b { "Mend it: " } (signpost_text::line(mend)) } } },
+            html! { (signpost_text::clean_line(&finding.found)) @if let Some(remedy) = &finding.remedy { p.sm { b { "Mend it: " } (signpost_text::clean_line(remedy)) } } },
         ]
     });
     let failed = checked.findings.iter().filter(|finding| finding.grade == Grade::Fail).count();

@@ -1,4 +1,5 @@
-//! Imports: a file is uploaded and compared, and applied after the operator has seen the changes.
+//! Pages that import ATMs. A file is uploaded and compared with the stored ATMs, and applied after
+//! the operator has seen the changes.
 
 use std::io::{Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +30,7 @@ use signpost_store::random;
 use super::Console;
 use super::context::{ConsoleError, FormError, OperatorContext};
 use super::dates::render_dates;
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::reports::no_locator;
 use super::tables::{panel, table, tile};
 use super::uploads::{
@@ -50,19 +51,19 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route(UPLOAD_PATH, get(show).merge(upload)).route(APPLY_PATH, post(apply))
 }
 
-/// `GET /console/machines/import`
+/// `GET /console/machines/import`: shows the import form.
 async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
     render_form(&context, None).await
 }
 
 async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result<Response, ConsoleError> {
     if context.atm.is_none() {
-        return no_locator(context, Screen::Machines, "Import").await;
+        return no_locator(context, ConsoleSection::Machines, "Import").await;
     }
     let action = context.origin.link(UPLOAD_PATH);
     let body = html! {
         @if let Some(reason) = refused {
-            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::line(reason)) } } }
+            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The file was not imported." } } p { (signpost_text::clean_line(reason)) } } }
         }
         (panel("file", "A file of machines", &html! {}, &html! {
             form.inset.columns method="post" action=(action) enctype="multipart/form-data" {
@@ -77,16 +78,17 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
         }))
     };
     let note = html! { "Nothing changes before you have seen what would." };
-    let page = ConsolePage { note, ..ConsolePage::new(context, Screen::Machines, "Import machines", body) };
+    let page = ConsolePage { note, ..ConsolePage::new(context, ConsoleSection::Machines, "Import machines", body) };
     page.respond().await
 }
 
-/// `POST /console/machines/import`: `token`, `source`, `attribution`, `as_of`, `partial`, and then `file`.
+/// `POST /console/machines/import`: receives a file with the form fields `token`, `source`,
+/// `attribution`, `as_of` and `partial`, which precede `file`, and shows the changes.
 async fn upload(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     if !is_from(&context.origin, request.headers()) {
         return Err(context.refuse(PostedFormError::CrossOrigin));
     }
-    // Bounds the files on the disk.
+    // Limits the number of files on the disk.
     let owner = context.signed_in.user.id.to_string();
     let address = client_address(&context.console, &request);
     let Ok(slot) = context.uploads.slots.begin(owner, address, context.clock.elapsed()) else {
@@ -141,7 +143,7 @@ async fn refuse_file(context: &OperatorContext, reason: &str) -> Result<Response
 #[derive(Clone, Copy, Debug)]
 struct ImportMode {
     dry_run: bool,
-    /// Set if more than a fifth of the source's ATMs may be removed.
+    /// Whether more than a fifth of the source's ATMs may be removed.
     force: bool,
 }
 
@@ -187,7 +189,7 @@ async fn render_comparison(
     let ImportCounts { added, changed, unchanged, removed } = counts;
     let action = context.origin.link(APPLY_PATH);
     let known = unchanged + changed + removed;
-    let is_many = known > 0 && removed * 5 > known;
+    let removes_many = known > 0 && removed * 5 > known;
     let body = html! {
         h2.vh { "What would change" }
         dl.tiles {
@@ -200,8 +202,8 @@ async fn render_comparison(
             form.inset.stack method="post" action=(action) {
                 (context.token(&format!("import {}", upload.id)))
                 input type="hidden" name="upload" value=(upload.id);
-                p { "Source " b { (signpost_text::line(&upload.source)) } ", credit " b { (signpost_text::line(&upload.attribution)) } "." }
-                @if is_many {
+                p { "Source " b { (signpost_text::clean_line(&upload.source)) } ", credit " b { (signpost_text::clean_line(&upload.attribution)) } "." }
+                @if removes_many {
                     div.notice.warn { (PageIcon::Info.draw(20)) p { "More than a fifth of the machines of this source would be gone. Is the file whole?" } }
                     label.choice { input type="checkbox" name="force" value="yes" required; "Yes, they are gone" }
                 }
@@ -213,7 +215,7 @@ async fn render_comparison(
         }))
     };
     let note = html! { "Nothing has changed yet. This comparison waits for 30 minutes." };
-    let page = ConsolePage { note, ..ConsolePage::new(context, Screen::Machines, "What would change", body) };
+    let page = ConsolePage { note, ..ConsolePage::new(context, ConsoleSection::Machines, "What would change", body) };
     page.respond().await
 }
 
@@ -232,15 +234,15 @@ fn counted(count: usize, one: &str, more: &str) -> String {
 /// Draws the skipped rows, the invalid values, and the columns.
 fn details(found: &Import) -> Markup {
     let skipped = found.skipped.first.iter().take(MAX_SHOWN);
-    let skipped =
-        skipped.map(|row| vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::line(&row.reason)) }]);
+    let skipped = skipped
+        .map(|row| vec![html! { (found.counted) " " (row.line) }, html! { (signpost_text::clean_line(&row.reason)) }]);
     let cells = found.invalid_cells.first.iter().take(MAX_SHOWN).map(|cell| {
         let text = format!("{} ‘{}’ {}", cell.field, cell.value, cell.reason);
-        vec![html! { (found.counted) " " (cell.line) }, html! { (signpost_text::line(&text)) }]
+        vec![html! { (found.counted) " " (cell.line) }, html! { (signpost_text::clean_line(&text)) }]
     });
     let columns = found.columns.iter();
-    let columns =
-        columns.map(|(field, column)| vec![html! { (field.to_string()) }, html! { (signpost_text::line(column)) }]);
+    let columns = columns
+        .map(|(field, column)| vec![html! { (field.to_string()) }, html! { (signpost_text::clean_line(column)) }]);
     html! {
         (panel("skipped", &counted(found.skipped.total, "row is skipped", "rows are skipped"), &html! {},
             &table("Skipped rows", &["Where", "Why"], skipped, &html! { p { "Every row can be used." } })))
@@ -252,7 +254,8 @@ fn details(found: &Import) -> Markup {
     }
 }
 
-/// `POST /console/machines/import/apply`: `upload`, and `force` if many ATMs would be removed.
+/// `POST /console/machines/import/apply`: imports the file `upload`. The form field `force` is
+/// required if many ATMs would be removed.
 async fn apply(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = context.receive_unchecked(request).await?;
     let id = form.text("upload").unwrap_or_default();
@@ -289,5 +292,5 @@ async fn apply(context: OperatorContext, request: Request) -> Result<Response, C
         }
         p { a.btn.primary href=(context.origin.link("/console/machines")) { "To the machines" } }
     };
-    ConsolePage::new(&context, Screen::Machines, "Imported", body).respond().await
+    ConsolePage::new(&context, ConsoleSection::Machines, "Imported", body).respond().await
 }

@@ -1,4 +1,4 @@
-//! API keys and operators. Changes need a recent login.
+//! The page for API keys and operators. Changes require a recent login.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -21,7 +21,7 @@ use signpost_store::{WriteError, random};
 use super::Console;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::render_time;
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::operators::{self, LINK_LIFETIME, MAX_OPERATORS};
 use super::proof::{
     ConfirmationStep, MAX_LABEL, Question, read_account_name, read_label, receive_confirmation,
@@ -29,7 +29,7 @@ use super::proof::{
 };
 use super::tables::{chip, older, panel, table};
 
-/// Grace period of a replaced key.
+/// Grace period in which a replaced key stays valid.
 const GRACE: SignedDuration = SignedDuration::from_hours(24);
 /// Number of keys on a page.
 const PAGE_LEN: u32 = 100;
@@ -50,7 +50,7 @@ pub(super) fn router() -> Router<Console> {
         .route("/console/operators/{id}/remove", post(remove_operator))
 }
 
-/// `GET /console/keys`
+/// `GET /console/keys`: lists the API keys and the operators.
 async fn show(context: OperatorContext, Query(page): Query<KeyPage>) -> Result<Response, ConsoleError> {
     render(&context, &page, html! {}).await
 }
@@ -82,7 +82,8 @@ async fn render(context: &OperatorContext, page: &KeyPage, above: Markup) -> Res
         }
     };
     let note = html! { "To make or end a key, log in within the five minutes before." };
-    let page = ConsolePage { note, aside, ..ConsolePage::new(context, Screen::Keys, "Keys and log", body) };
+    let page =
+        ConsolePage { note, aside, ..ConsolePage::new(context, ConsoleSection::KeysAndLog, "Keys and log", body) };
     page.respond().await
 }
 
@@ -100,10 +101,10 @@ fn new_key_form(context: &OperatorContext) -> Markup {
 }
 
 fn key_row(context: &OperatorContext, key: &StoredKey) -> Vec<Markup> {
-    let is_over = key.expires_at.is_some_and(|at| at <= context.now);
+    let has_expired = key.expires_at.is_some_and(|at| at <= context.now);
     let state = match (key.revoked_at, key.expires_at) {
         (Some(_), _) => chip("fail", "Revoked"),
-        (None, Some(_)) if is_over => chip("fail", "Ended"),
+        (None, Some(_)) if has_expired => chip("fail", "Ended"),
         (None, Some(at)) => html! { (chip("wait", "Replaced")) " works until " (render_time(at)) },
         (None, None) => chip("ok", "Works"),
     };
@@ -111,10 +112,10 @@ fn key_row(context: &OperatorContext, key: &StoredKey) -> Vec<Markup> {
         Scope::Auth => "the login API",
         Scope::Atms => "submissions of ATMs",
     };
-    let works = key.revoked_at.is_none() && !is_over;
+    let works = key.revoked_at.is_none() && !has_expired;
     vec![
-        html! { b { (signpost_text::line(&key.name)) } br; code { (key.id.as_str()) } },
-        html! { (opens) ", " (key.environment.as_str()) ", account " (signpost_text::line(&key.account)) },
+        html! { b { (signpost_text::clean_line(&key.name)) } br; code { (key.id.as_str()) } },
+        html! { (opens) ", " (key.environment.as_str()) ", account " (signpost_text::clean_line(&key.account)) },
         state,
         key.last_used_at.map_or_else(|| html! { "never" }, render_time),
         html! {
@@ -140,13 +141,13 @@ async fn draw_operators(context: &OperatorContext) -> Result<Markup, ConsoleErro
         let domain = &context.signed_in.session.domain_id;
         let found = users::sql::find(&context.store, domain, &operator.user_id).await?;
         let name = found.map_or_else(|| "gone".to_owned(), |(user, _)| user.petname.as_str().to_owned());
-        let is_self = operator.user_id == context.signed_in.user.id;
+        let is_current_operator = operator.user_id == context.signed_in.user.id;
         let action = context.origin.link(&format!("/console/operators/{}/remove", operator.user_id));
         rows.push(vec![
-            html! { b { (name) } @if is_self { " (you)" } br; code { (operator.user_id) } },
+            html! { b { (name) } @if is_current_operator { " (you)" } br; code { (operator.user_id) } },
             render_time(operator.added_at),
             html! { (operator.added_by) },
-            html! { @if !is_self { form method="post" action=(action) { (context.token(&format!("remove {}", operator.user_id))) button.btn.small.danger { "Remove" } } } },
+            html! { @if !is_current_operator { form method="post" action=(action) { (context.token(&format!("remove {}", operator.user_id))) button.btn.small.danger { "Remove" } } } },
         ]);
     }
     let add = html! {
@@ -163,7 +164,8 @@ async fn draw_operators(context: &OperatorContext) -> Result<Markup, ConsoleErro
     ))
 }
 
-/// `POST /console/keys`: `name`, `account`, `environment`, `scope`. Only the response contains the key.
+/// `POST /console/keys`: creates an API key with the form fields `name`, `account`, `environment`
+/// and `scope`. Only the response contains the key.
 async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = receive_with_recent_login(&context, request, "new key", PATH).await?;
     let (account, name, scope) = match read_new_key(&form) {
@@ -174,7 +176,7 @@ async fn create(context: OperatorContext, request: Request) -> Result<Response, 
             return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
         }
     };
-    let key = NewKey::new(account.environment, random(), random()).for_scope(scope);
+    let key = NewKey::new(account.environment, random(), random()).with_scope(scope);
     sql::insert(&context.store, &context.actor(), &account, &name, &key, context.now).await?;
     show_key(&context, &key, "The key is made.").await
 }
@@ -204,7 +206,7 @@ async fn show_key(context: &OperatorContext, key: &NewKey, head: &str) -> Result
     render(context, &KeyPage::default(), above).await
 }
 
-/// `POST /console/keys/{id}/rotate`
+/// `POST /console/keys/{id}/rotate`: replaces an API key. Only the response contains the new key.
 async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     receive_with_recent_login(&context, request, &format!("rotate {id}"), PATH).await?;
     let now = context.now;
@@ -220,14 +222,14 @@ async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Reque
     }
 }
 
-/// `POST /console/keys/{id}/revoke`, after a confirmation.
+/// `POST /console/keys/{id}/revoke`: revokes an API key after a confirmation.
 async fn revoke(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     let purpose = format!("revoke {id}");
     let step = receive_confirmation(&context, request, &purpose, PATH).await?;
     let key = KeyId::parse(&id).ok_or(Problem::NotFound)?;
     if step == ConfirmationStep::Requested {
         let question = Question {
-            screen: Screen::Keys,
+            section: ConsoleSection::KeysAndLog,
             title: "Revoke this key?",
             text: "Whoever calls the API with it is refused within five seconds. This cannot be undone.",
             action: &format!("/console/keys/{id}/revoke"),
@@ -254,8 +256,8 @@ async fn explain_conflict(context: &OperatorContext, text: &str) -> Result<Respo
 /// `POST /console/operators`: creates a link for a new operator. Only the response contains the link.
 async fn make_link(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     receive_with_recent_login(&context, request, "new operator", PATH).await?;
-    let made = operators::make_link(&context.store, &context.actor(), context.now).await?;
-    let Some(token) = made else {
+    let token = operators::make_link(&context.store, &context.actor(), context.now).await?;
+    let Some(token) = token else {
         return explain_conflict(&context, &format!("{MAX_OPERATORS} operators are the most. Remove one first.")).await;
     };
     let link = operators::setup_link(&context.public_address, &token);
@@ -272,7 +274,8 @@ async fn make_link(context: OperatorContext, request: Request) -> Result<Respons
     render(&context, &KeyPage::default(), above).await
 }
 
-/// `POST /console/operators/{id}/remove`, after a confirmation. Operators cannot remove themselves.
+/// `POST /console/operators/{id}/remove`: removes an operator after a confirmation. Operators
+/// cannot remove themselves.
 async fn remove_operator(
     context: OperatorContext,
     Path(id): Path<String>,
@@ -284,7 +287,7 @@ async fn remove_operator(
     let user = user.ok_or(Problem::NotFound)?;
     if step == ConfirmationStep::Requested {
         let question = Question {
-            screen: Screen::Keys,
+            section: ConsoleSection::KeysAndLog,
             title: "Remove this operator?",
             text: "They see nothing of the console from the next page on.",
             action: &format!("/console/operators/{id}/remove"),

@@ -1,4 +1,4 @@
-//! ATMs: the search, and the page of an ATM with the records of its sources.
+//! Pages about ATMs: the search, and the page of an ATM with the records of all its sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,11 +26,11 @@ use super::Console;
 use super::concerns::{check_machines, draw_concerns};
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::{render_dates, render_time};
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::proof::{ConfirmationStep, Question, receive_confirmation};
 use super::reports::no_locator;
 use super::tables::{chip, panel, table};
-use super::todo::escape;
+use super::tasks::escape;
 
 /// Number of ATMs between two checks of a search for its cancellation.
 const CHUNK_LEN: usize = 1_000;
@@ -51,17 +51,17 @@ pub(super) fn router() -> Router<Console> {
     Router::new()
         .route("/console/machines", get(show))
         .route("/console/machines/forget", post(forget))
-        .route("/console/machines/{id}", get(show_one))
+        .route("/console/machines/{id}", get(show_machine))
         .route("/console/machines/{id}/split", post(split))
         .route("/console/machines/{id}/join", post(join))
 }
 
-/// `GET /console/machines`
+/// `GET /console/machines`: searches ATMs, and lists sources and feeds.
 async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<Response, ConsoleError> {
-    let Some(atm) = &context.atm else { return no_locator(&context, Screen::Machines, "Machines").await };
+    let Some(atm) = &context.atm else { return no_locator(&context, ConsoleSection::Machines, "Machines").await };
     let origin = &context.origin;
     let snapshot = atm.catalogue.snapshot();
-    let query: String = signpost_text::line(search.q.trim()).chars().take(MAX_QUERY).collect();
+    let query: String = signpost_text::clean_line(search.q.trim()).chars().take(MAX_QUERY).collect();
     let found = {
         let snapshot = Arc::clone(&snapshot);
         let query = query.clone();
@@ -93,7 +93,7 @@ async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<
         (snapshot.len()) " machines"
         @if snapshot.is_sample() { ", all of them fictional" } @else { ", data of " (render_dates(snapshot.dates())) }
     };
-    let page = ConsolePage { note, aside, ..ConsolePage::new(&context, Screen::Machines, "Machines", body) };
+    let page = ConsolePage { note, aside, ..ConsolePage::new(&context, ConsoleSection::Machines, "Machines", body) };
     page.respond().await
 }
 
@@ -106,7 +106,7 @@ fn source_row(context: &OperatorContext, snapshot: &Snapshot, count: &SourceCoun
     let imported_at = snapshot.source(&count.source).map(|source| source.imported_at);
     let action = context.origin.link(&path_to_forget(&count.source));
     vec![
-        html! { (signpost_text::line(&count.source)) },
+        html! { (signpost_text::clean_line(&count.source)) },
         html! { (count.machines) },
         html! { (count.gone) },
         html! { (render_dates(snapshot.dates_of_source(&count.source))) },
@@ -155,23 +155,23 @@ fn find_machines(snapshot: &Snapshot, query: &str, cancel: &CancelFlag) -> Vec<A
     {
         return vec![entry.atm.id];
     }
-    let wanted = query.to_lowercase();
+    let pattern = query.to_lowercase();
     let chunks = snapshot.entries().chunks(CHUNK_LEN).take_while(|_| cancel.check().is_ok());
     let matching = chunks.flatten().filter(|entry| {
         let record = &entry.atm.record;
-        has_text(record.title(), &wanted)
-            || record.operator.as_deref().is_some_and(|operator| has_text(operator, &wanted))
-            || record.address.one_line().is_some_and(|line| has_text(&line, &wanted))
+        has_text(record.title(), &pattern)
+            || record.operator.as_deref().is_some_and(|operator| has_text(operator, &pattern))
+            || record.address.one_line().is_some_and(|line| has_text(&line, &pattern))
     });
     matching.take(MAX_FOUND).map(|entry| entry.atm.id).collect()
 }
 
-/// Returns true if a text contains `wanted`, given in lower case. ASCII texts are not copied.
-fn has_text(text: &str, wanted: &str) -> bool {
+/// Returns true if a text contains `pattern`, given in lower case. ASCII texts are not copied.
+fn has_text(text: &str, pattern: &str) -> bool {
     if !text.is_ascii() {
-        return text.to_lowercase().contains(wanted);
+        return text.to_lowercase().contains(pattern);
     }
-    text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
+    text.as_bytes().windows(pattern.len()).any(|part| part.eq_ignore_ascii_case(pattern.as_bytes()))
 }
 
 fn machine_row(context: &OperatorContext, snapshot: &Snapshot, id: AtmId) -> Vec<Markup> {
@@ -181,31 +181,31 @@ fn machine_row(context: &OperatorContext, snapshot: &Snapshot, id: AtmId) -> Vec
     let sources: Vec<&str> = entry.atm.claims.iter().map(|claim| &*claim.source).collect();
     let status = snapshot.at(context.now).status(entry).status;
     vec![
-        html! { a href=(link) { (signpost_text::line(record.title())) } },
-        html! { (signpost_text::line(&record.address.one_line().unwrap_or("not known".into()))) },
+        html! { a href=(link) { (signpost_text::clean_line(record.title())) } },
+        html! { (signpost_text::clean_line(&record.address.one_line().unwrap_or("not known".into()))) },
         html! { (status.as_str()) },
-        html! { (signpost_text::line(&sources.join(", "))) },
+        html! { (signpost_text::clean_line(&sources.join(", "))) },
     ]
 }
 
 fn draw_feeds(feeds: &[Feed]) -> Markup {
     let rows = feeds.iter().take(MAX_LISTED).map(|feed| {
         let state = match &feed.last_error {
-            Some(error) => html! { (chip("fail", "Failed")) p.xs.soft { (signpost_text::line(error)) } },
+            Some(error) => html! { (chip("fail", "Failed")) p.xs.soft { (signpost_text::clean_line(error)) } },
             None if feed.fetched_at.is_some() => chip("ok", "Fetched"),
             None => chip("wait", "Not fetched yet"),
         };
         let fetched = feed.fetched_at.map_or_else(|| html! { "never" }, render_time);
-        vec![html! { (signpost_text::line(&feed.name)) }, state, fetched]
+        vec![html! { (signpost_text::clean_line(&feed.name)) }, state, fetched]
     });
     let none =
         html! { p { "No source is fetched by itself. Add one with " code { "signpost atms feeds add NAME URL" } "." } };
     table("Feeds", &["Feed", "Last run", "Fetched"], rows, &none)
 }
 
-/// `GET /console/machines/{id}`
-async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
-    let Some(atm) = &context.atm else { return no_locator(&context, Screen::Machines, "Machines").await };
+/// `GET /console/machines/{id}`: shows an ATM with the records of its sources.
+async fn show_machine(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
+    let Some(atm) = &context.atm else { return no_locator(&context, ConsoleSection::Machines, "Machines").await };
     let snapshot = atm.catalogue.snapshot();
     let id = id.parse().ok().and_then(AtmId::new).ok_or(Problem::NotFound)?;
     let entry = snapshot.get(id).ok_or(Problem::NotFound)?;
@@ -220,14 +220,14 @@ async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Re
             dl.facts.inset {
                 dt { "ID" } dd { (entry.atm.id) }
                 dt { "Status" } dd { (status.status.as_str()) ": " (status.reason.text()) }
-                dt { "Address" } dd { (signpost_text::line(&entry.atm.record.address.one_line().unwrap_or("not known".into()))) }
-                @if let Some(reports) = snapshot.reports(entry) { dt { "Reports" } dd { (signpost_text::line(&reports.summary)) } }
+                dt { "Address" } dd { (signpost_text::clean_line(&entry.atm.record.address.one_line().unwrap_or("not known".into()))) }
+                @if let Some(reports) = snapshot.reports(entry) { dt { "Reports" } dd { (signpost_text::clean_line(&reports.summary)) } }
             }
         }))
         (panel("sources", "What each source says", &html! {}, &side_by_side(entry, &rows)))
         (forms(&context, entry))
     };
-    ConsolePage::new(&context, Screen::Machines, entry.atm.record.title(), body).respond().await
+    ConsolePage::new(&context, ConsoleSection::Machines, entry.atm.record.title(), body).respond().await
 }
 
 /// Draws a column per source, and a row per fact of any source.
@@ -243,16 +243,16 @@ fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label="Sources side by side" {
             table.table {
-                thead { tr { th scope="col" { "Fact" } @for row in rows { th scope="col" { (signpost_text::line(&row.source)) } } } }
+                thead { tr { th scope="col" { "Fact" } @for row in rows { th scope="col" { (signpost_text::clean_line(&row.source)) } } } }
                 tbody {
                     tr { th scope="row" { "first seen" } @for row in rows { td { (render_time(row.first_seen)) } } }
                     tr { th scope="row" { "changed" } @for row in rows { td { (render_time(row.updated_at)) } } }
-                    tr { th scope="row" { "its ID there" } @for row in rows { td { (signpost_text::line(&row.reference)) } } }
+                    tr { th scope="row" { "its ID there" } @for row in rows { td { (signpost_text::clean_line(&row.reference)) } } }
                     tr { th scope="row" { "its page there" } @for link in links { td { @if let Some(link) = link { a href=(link) rel="noreferrer" { (link) } } @else { "none" } } } }
                     @for fact in facts {
                         tr {
-                            th scope="row" { (signpost_text::line(fact)) }
-                            @for column in &columns { td { (signpost_text::line(&column.get(fact).map_or_else(|| "not said".to_owned(), format_value))) } }
+                            th scope="row" { (signpost_text::clean_line(fact)) }
+                            @for column in &columns { td { (signpost_text::clean_line(&column.get(fact).map_or_else(|| "not said".to_owned(), format_value))) } }
                         }
                     }
                 }
@@ -311,8 +311,8 @@ fn forget_purpose(source: &str) -> String {
     format!("forget {source}")
 }
 
-/// `POST /console/machines/forget`, after a confirmation and with a recent login: only another import restores the
-/// ATMs.
+/// `POST /console/machines/forget`: removes all ATMs of a source, after a confirmation and with a
+/// recent login. Only another import restores the ATMs.
 async fn forget(
     context: OperatorContext,
     Query(ForgottenSource { source }): Query<ForgottenSource>,
@@ -330,8 +330,8 @@ async fn forget(
             count.machines
         );
         let question = Question {
-            screen: Screen::Machines,
-            title: &format!("Forget {}?", signpost_text::line(source)),
+            section: ConsoleSection::Machines,
+            title: &format!("Forget {}?", signpost_text::clean_line(source)),
             text: &text,
             action: &path_to_forget(source),
             purpose: &purpose,
@@ -344,12 +344,12 @@ async fn forget(
     Ok(context.redirect_to(back))
 }
 
-/// `POST /console/machines/{id}/split`
+/// `POST /console/machines/{id}/split`: splits the records of an ATM.
 async fn split(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     split_or_join(&context, &id, request, true).await
 }
 
-/// `POST /console/machines/{id}/join`
+/// `POST /console/machines/{id}/join`: lets split records be merged again.
 async fn join(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     split_or_join(&context, &id, request, false).await
 }
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn search_ignores_case_in_any_script() {
-        for (text, wanted, expected) in [
+        for (text, pattern, expected) in [
             ("Corner Store", "corner", true),
             ("Corner Store", "store", true),
             ("CORNER", "corners", false),
@@ -386,7 +386,7 @@ mod tests {
             ("ÉPICERIE", "épicerie", true),
             ("Plain", "é", false),
         ] {
-            assert_eq!(has_text(text, wanted), expected, "{text} {wanted}");
+            assert_eq!(has_text(text, pattern), expected, "{text} {pattern}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The console: pages for the operators of this deployment, over the functions of the command line and the API. Every
-//! change is recorded in the audit log under its operator.
+//! The console: pages for the operators of this deployment, with functions of the command line and
+//! the API. Every change is recorded in the audit log with the operator who made it.
 
 mod access;
 mod badges;
@@ -8,9 +8,9 @@ mod concerns;
 mod context;
 mod dates;
 mod deliveries;
+mod deployment_facts;
 mod document;
 mod entry;
-mod facts;
 mod health;
 mod imports;
 mod keys;
@@ -26,10 +26,10 @@ mod site_form;
 mod site_secrets;
 mod sites;
 mod tables;
+mod tasks;
 mod today;
-mod todo;
 mod uploads;
-mod visitor;
+mod visitor_context;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ use axum::routing::{get, post};
 use signpost_atm::AtmService;
 use signpost_login::LoginService;
 use signpost_platform::Platform;
-use signpost_platform::observe::host_refusals::HostBoundPages;
+use signpost_platform::observe::wrong_host_log::RestrictedPages;
 use signpost_platform::pages::Asset;
 use signpost_platform::web::problem::Problem;
 
@@ -52,7 +52,7 @@ use self::access::{ConsoleAdmission, admit};
 use self::concerns::ConcernCache;
 use self::health::HealthCache;
 use self::machines::SourceCountCache;
-pub use self::uploads::SLOW_SCREENS;
+pub use self::uploads::SLOW_ROUTES;
 use self::uploads::Uploads;
 use crate::config::{Config, ConsoleReach, Service};
 
@@ -101,7 +101,7 @@ impl Deref for ConsoleParts {
 impl Console {
     /// Creates the console of a server. `None` if the settings disable it.
     #[must_use]
-    pub fn of(config: &Config, login: &LoginService, atm: &AtmService) -> Option<Self> {
+    pub fn from_config(config: &Config, login: &LoginService, atm: &AtmService) -> Option<Self> {
         let reach = config.console_reach()?;
         let runs_atm = config.services.contains(&Service::Atm);
         Some(Self(Arc::new(ConsoleParts {
@@ -146,13 +146,13 @@ impl Console {
 async fn guard(State(console): State<Console>, request: Request, next: Next) -> Response {
     match admit(console.reach, &console.origin, request.headers()) {
         ConsoleAdmission::Admitted => next.run(request).await,
-        ConsoleAdmission::ByOtherName if request.method() == Method::GET => {
+        ConsoleAdmission::OtherLocalName if request.method() == Method::GET => {
             let path = request.uri().path_and_query().map_or("/console", |path| path.as_str());
             Redirect::temporary(&format!("{}{path}", console.origin.as_str())).into_response()
         }
-        ConsoleAdmission::ByOtherName | ConsoleAdmission::NotThere => {
+        ConsoleAdmission::OtherLocalName | ConsoleAdmission::Hidden => {
             let host = request.headers().get(HOST);
-            console.host_refusals.log(HostBoundPages::Console, host, console.origin.host(), console.clock.elapsed());
+            console.wrong_host_log.log(RestrictedPages::Console, host, console.origin.host(), console.clock.elapsed());
             Problem::NotFound.into_response()
         }
     }

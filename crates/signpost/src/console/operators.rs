@@ -1,4 +1,5 @@
-//! Operators: users of the system domain with access to the console, and the links that add them.
+//! Operators, who are users of the system domain with access to the console, and the links that add
+//! them.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 use signpost_store::{Statement, Store, Stored, WriteError, params, random, rows, sql};
 
-/// Lifetime of a link.
+/// Lifetime of a link that adds an operator.
 pub const LINK_LIFETIME: Duration = Duration::from_mins(30);
 /// Maximum number of operators for new links, so that lists of operators need no pages.
 pub const MAX_OPERATORS: u32 = 100;
@@ -22,8 +23,8 @@ const MAX_LINKS: i64 = 20;
 const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
 const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
 const COUNT: &str = "SELECT COUNT(*) FROM operators";
-const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
-/// The creator of the link is recorded with the operator.
+const HAS_ANY: &str = "SELECT 1 FROM operators LIMIT 1";
+/// Inserts an operator by an open link, and records the creator of the link.
 const ADD_BY_LINK: &str = sql!(
     "INSERT INTO operators (user_id, added_at, added_by)
      SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links
@@ -56,7 +57,7 @@ const USE_LINK: &str = "
     UPDATE console_links SET used_at = $2 WHERE browser = $1 AND used_at IS NULL AND expires_at > $2";
 
 rows! {
-    /// An operator.
+    /// A user of the system domain who may use the console.
     #[derive(Clone, Debug, Serialize)]
     pub struct Operator in "operators" by [user_id] {
         /// The user of the system domain.
@@ -194,7 +195,7 @@ pub async fn find(store: &Store, user: &UserId) -> Result<Option<Operator>> {
 /// # Errors
 /// Returns the errors of [`Store::read`].
 pub async fn has_any(store: &Store) -> Result<bool> {
-    Ok(store.read_one(ANY, params![]).await?.is_some())
+    Ok(store.read_one(HAS_ANY, params![]).await?.is_some())
 }
 
 /// Returns the URL of a link. The token is in the fragment, because browsers do not send it to servers.

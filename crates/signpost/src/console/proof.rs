@@ -1,4 +1,4 @@
-//! Forms that need a recent login, or a confirmation.
+//! Receives forms that require a recent login or a confirmation.
 
 use axum::extract::Request;
 use axum::response::Response;
@@ -7,7 +7,7 @@ use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::pages::form::PostedForm;
 
 use super::context::{ConsoleError, OperatorContext};
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 
 /// Maximum length of the name of a key or an account, in characters.
 pub(super) const MAX_LABEL: usize = 64;
@@ -22,7 +22,7 @@ pub(super) enum ConfirmationStep {
 /// A question that confirms an action.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
-    pub(super) screen: Screen,
+    pub(super) section: ConsoleSection,
     pub(super) title: &'a str,
     pub(super) text: &'a str,
     /// The path that the button posts to, the purpose of the form, and the text of the button.
@@ -83,15 +83,15 @@ impl Question<'_> {
                 }
             }
         };
-        ConsolePage::new(context, self.screen, self.title, body).respond().await
+        ConsolePage::new(context, self.section, self.title, body).respond().await
     }
 }
 
 /// Reads a name that fits into a table and a log line.
 pub(super) fn read_label(form: &PostedForm, field: &str) -> Option<String> {
     let text = form.text(field).unwrap_or_default().trim();
-    let is_fit = (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    is_fit.then(|| text.to_owned())
+    let is_valid = (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    is_valid.then(|| text.to_owned())
 }
 
 /// Reads an account name, and rejects the system account.

@@ -1,4 +1,4 @@
-//! Reports about ATMs, and their moderation.
+//! Pages that show and moderate reports about ATMs.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -17,14 +17,14 @@ use signpost_store::WriteError;
 use super::Console;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::render_time;
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::tables::panel;
-use super::todo::describe_seen;
+use super::tasks::describe_finding;
 
 /// Maximum number of reports that are shown.
 const MAX_SHOWN: u32 = 50;
 
-/// The query of the list.
+/// The query parameters of the list of reports.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ReportQuery {
@@ -37,9 +37,9 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route("/console/reports", get(show)).route("/console/reports/{id}", post(decide))
 }
 
-/// `GET /console/reports`
+/// `GET /console/reports`: lists reports in a state.
 async fn show(context: OperatorContext, Query(query): Query<ReportQuery>) -> Result<Response, ConsoleError> {
-    let Some(atm) = &context.atm else { return no_locator(&context, Screen::Reports, "Reports").await };
+    let Some(atm) = &context.atm else { return no_locator(&context, ConsoleSection::Reports, "Reports").await };
     let snapshot = atm.catalogue.snapshot();
     let state = ReportState::parse(&query.state).unwrap_or(ReportState::New);
     let reports = sql::list(&context.store, Some(state), None, MAX_SHOWN).await?;
@@ -54,14 +54,14 @@ async fn show(context: OperatorContext, Query(query): Query<ReportQuery>) -> Res
     };
     let note = html! { "What people say of machines. Keys: " kbd { "A" } " accept, " kbd { "R" } " reject, " kbd { "S" }
     " show." };
-    ConsolePage { note, ..ConsolePage::new(&context, Screen::Reports, "Reports", body) }.respond().await
+    ConsolePage { note, ..ConsolePage::new(&context, ConsoleSection::Reports, "Reports", body) }.respond().await
 }
 
-/// `POST /console/reports/{id}`: `decision`.
+/// `POST /console/reports/{id}`: applies the moderation in the form field `decision`.
 async fn decide(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     let form = context.receive(request, &purpose(&id)).await?;
     let store = &context.store;
-    let what = match form.text("decision") {
+    let decision = match form.text("decision") {
         Some("accept") => Moderation::Accept,
         Some("reject") => Moderation::Reject,
         Some("show") => Moderation::Release,
@@ -70,7 +70,7 @@ async fn decide(context: OperatorContext, Path(id): Path<String>, request: Reque
     };
     let report_id = ReportId::parse(&id).ok_or(Problem::NotFound)?;
     let report = sql::find(store, &report_id).await?.ok_or(Problem::NotFound)?;
-    match sql::moderate(store, &report, what, &context.actor(), context.now).await {
+    match sql::moderate(store, &report, decision, &context.actor(), context.now).await {
         Ok(()) => {}
         Err(WriteError::Conflict) => return explain_conflict(&context, report).await,
         Err(WriteError::Internal(error)) => return Err(error.into()),
@@ -88,7 +88,7 @@ async fn explain_conflict(context: &OperatorContext, report: MachineReport) -> R
         }
         p { a.btn href=(context.origin.link("/console/reports")) { "Back to the reports" } }
     };
-    let page = ConsolePage::new(context, Screen::Reports, "Reports", body).respond().await?;
+    let page = ConsolePage::new(context, ConsoleSection::Reports, "Reports", body).respond().await?;
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 
@@ -163,9 +163,9 @@ fn draw_report(context: &OperatorContext, snapshot: &Snapshot, report: &MachineR
     html! {
         span.warn { (PageIcon::Flag.draw(20)) }
         div.stack-sm {
-            h3 { a href=(link) { (signpost_text::line(&name)) } ": " (describe_seen(report.seen)) }
-            @if let Some(address) = address { p.sm.soft { (signpost_text::line(&address)) } }
-            @if let Some(text) = &report.text { blockquote { p { (signpost_text::line(text)) } } }
+            h3 { a href=(link) { (signpost_text::clean_line(&name)) } ": " (describe_finding(report.seen)) }
+            @if let Some(address) = address { p.sm.soft { (signpost_text::clean_line(&address)) } }
+            @if let Some(text) = &report.text { blockquote { p { (signpost_text::clean_line(text)) } } }
             p.sm.soft {
                 (describe_reporter(report)) ", " (render_time(report.created_at)) @if let Some(how) = report.how { " · " (describe_evidence(how)) }
                 @if let Some(held) = report.held { " · " (describe_hold(held)) }
@@ -217,9 +217,9 @@ fn buttons(context: &OperatorContext, report: &MachineReport, choices: &[(&str, 
 /// Returns the page of a screen that needs the locator, if the locator is disabled.
 pub(super) async fn no_locator(
     context: &OperatorContext,
-    screen: Screen,
+    section: ConsoleSection,
     title: &str,
 ) -> Result<Response, ConsoleError> {
     let body = html! { div.empty { p { "The ATM locator does not run on this server. It does with " code { "services = [\"atm\", \"auth\"]" } "." } } };
-    ConsolePage::new(context, screen, title, body).respond().await
+    ConsolePage::new(context, section, title, body).respond().await
 }

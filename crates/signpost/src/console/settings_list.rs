@@ -1,14 +1,14 @@
-//! The settings, with the origin of each value and without secrets.
+//! The page that lists the settings, with the origin of each value and without secrets.
 
 use axum::response::Response;
 use maud::html;
 
 use super::context::{ConsoleError, OperatorContext};
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::tables::{panel, table};
 use crate::config::Origin;
 
-/// `GET /console/settings`
+/// `GET /console/settings`: lists the settings.
 pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
     let rows = context.config.shown.iter().map(|setting| {
         let origin = match &setting.origin {
@@ -18,7 +18,7 @@ pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleEr
         let value = if setting.value.is_empty() {
             html! { span.soft { "not set" } }
         } else {
-            html! { code { (signpost_text::line(&setting.value)) } }
+            html! { code { (signpost_text::clean_line(&setting.value)) } }
         };
         vec![html! { code { (setting.key) } }, value, origin]
     });
@@ -29,5 +29,5 @@ pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleEr
         &table("Settings", &["Setting", "Value", "From"], rows, &html! {}),
     );
     let note = html! { "They are read when the server starts. " code { "signpost config" } " explains each of them." };
-    ConsolePage { note, ..ConsolePage::new(&context, Screen::Keys, "Settings", body) }.respond().await
+    ConsolePage { note, ..ConsolePage::new(&context, ConsoleSection::KeysAndLog, "Settings", body) }.respond().await
 }

@@ -1,4 +1,5 @@
-//! Adds operators by a single-use link. It is valid for half an hour, in the first browser that opens it.
+//! Pages that add an operator by a single-use link. A link is valid for half an hour, in the first
+//! browser that opens it.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,12 +16,13 @@ use signpost_store::{WriteError, random};
 use super::context::{ConsoleError, OperatorContext};
 use super::entry::{entry_header, login_button, render_entry};
 use super::operators::{self, LINK_LIFETIME, add_by_link, has_link, open_link};
-use super::visitor::VisitorContext;
+use super::visitor_context::VisitorContext;
 
-/// Identifies the browser that opened a link. The token itself is in no cookie, and in no URL that a server receives.
+/// Name of the cookie that identifies the browser that opened a link. The token itself is in no
+/// cookie, and in no URL that a server receives.
 const SETUP_COOKIE: CookieName = CookieName::new("signpost_setup");
 
-/// `GET /console/setup`
+/// `GET /console/setup`: shows the page that a link leads to.
 pub(super) async fn show(visitor: VisitorContext, headers: HeaderMap) -> Result<Response, ConsoleError> {
     if !has_open_link(&visitor, &headers).await? {
         return Ok(visitor.page(render_question(&visitor, false)).into_response());
@@ -34,8 +36,9 @@ pub(super) async fn show(visitor: VisitorContext, headers: HeaderMap) -> Result<
     Ok(visitor.page(render_confirmation(&visitor, signed_in)).into_response())
 }
 
-/// `POST /console/setup`: `link`, filled by the script from the fragment. The form has no CSRF token, because the token
-/// of the link is a secret; it must come from a page of this server.
+/// `POST /console/setup`: opens the link in the form field `link`, which the page's script fills
+/// from the fragment. The form has no CSRF token, because the token of the link is a secret, but it
+/// must come from a page of this server.
 pub(super) async fn open(visitor: VisitorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = visitor.receive_unchecked(request).await?;
     let link = form.text("link").unwrap_or_default().trim();

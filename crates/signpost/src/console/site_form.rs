@@ -1,5 +1,5 @@
-//! The form for a new site, with the rules of `signpost domains add` and `POST /domains`. Only the response contains
-//! the secret.
+//! The form that registers a site, with the rules of `signpost domains add` and `POST /domains`.
+//! Only its response contains the secret.
 
 use axum::Router;
 use axum::extract::Request;
@@ -17,7 +17,7 @@ use signpost_platform::pages::icons::PageIcon;
 
 use super::Console;
 use super::context::{ConsoleError, FormError, OperatorContext};
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::proof::{MAX_LABEL, read_account_name, receive_with_recent_login};
 use super::tables::panel;
 
@@ -31,7 +31,7 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route(NEW_SITE_PATH, get(show).post(create))
 }
 
-/// The values of the form, for rendering it again after an error.
+/// The submitted values of the form, for rendering it again after an error.
 #[derive(Debug, Default)]
 struct TypedSite {
     domain: String,
@@ -51,7 +51,7 @@ impl TypedSite {
     }
 
     /// Returns the domain to be registered.
-    fn wanted(&self) -> Result<NewDomain, &'static str> {
+    fn new_domain(&self) -> Result<NewDomain, &'static str> {
         let handler = match self.handler.as_str() {
             "hosted" => HandlerKind::Hosted,
             "direct" => HandlerKind::Direct,
@@ -66,12 +66,13 @@ impl TypedSite {
     }
 }
 
-/// `GET /console/sites/new`
+/// `GET /console/sites/new`: shows the form.
 async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
     render_form(&context, &TypedSite { account: "default".to_owned(), ..TypedSite::default() }, None).await
 }
 
-/// `POST /console/sites/new`: `domain`, `account`, `environment`, `handler`, `webhook_url`, `event_url`.
+/// `POST /console/sites/new`: registers a site with the form fields `domain`, `account`,
+/// `environment`, `handler`, `webhook_url` and `event_url`.
 async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = receive_with_recent_login(&context, request, "new site", NEW_SITE_PATH).await?;
     let typed = TypedSite::read(&form);
@@ -93,10 +94,10 @@ async fn register_site(
     let name = read_account_name(form).map_err(FormError::invalid)?;
     let environment =
         Environment::parse(&typed.environment).ok_or_else(|| FormError::invalid("Choose sandbox or live."))?;
-    let wanted = typed.wanted().map_err(FormError::invalid)?;
+    let new_domain = typed.new_domain().map_err(FormError::invalid)?;
     let settings = &context.login.settings;
-    let egress = settings.egress_policy(environment, context.serves_only_its_machine);
-    let registered = register(&wanted, Account { name, environment }, egress, context.now, DomainEntropy::draw())
+    let egress = settings.egress_policy(environment, context.is_loopback_only);
+    let registered = register(&new_domain, Account { name, environment }, egress, context.now, DomainEntropy::draw())
         .map_err(|(field, reason)| FormError::Invalid(format!("{}: {reason}.", label(field))))?;
     match domains::sql::insert(&context.store, &settings.seal(), &registered, &context.actor()).await {
         Ok(()) => Ok(registered),
@@ -132,7 +133,7 @@ async fn render_form(
     let origin = &context.origin;
     let body = html! {
         @if let Some(reason) = refused {
-            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::line(reason)) } } }
+            div.notice.danger role="alert" { (PageIcon::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::clean_line(reason)) } } }
         }
         (panel("site", "A site", &html! {}, &html! {
             form.inset.columns method="post" action=(origin.link(NEW_SITE_PATH)) {
@@ -150,7 +151,7 @@ async fn render_form(
         }))
     };
     let note = html! { "To add a site, log in within the five minutes before: its secret is shown once." };
-    let page = ConsolePage { note, ..ConsolePage::new(context, Screen::Sites, "Add a site", body) };
+    let page = ConsolePage { note, ..ConsolePage::new(context, ConsoleSection::Sites, "Add a site", body) };
     page.respond().await
 }
 
@@ -178,7 +179,7 @@ async fn show_registered(context: &OperatorContext, registered: &RegisteredDomai
         }
         p { a.btn.primary href=(site) { "To the site" } }
     };
-    ConsolePage::new(context, Screen::Sites, domain.name.as_str(), body).respond().await
+    ConsolePage::new(context, ConsoleSection::Sites, domain.name.as_str(), body).respond().await
 }
 
 /// Draws the instructions for the ownership proof of a live site.

@@ -1,4 +1,4 @@
-//! The signing secret of a site and its rotation, as in `signpost domains secret`.
+//! Shows the state of a site's signing secrets and rotates them, like `signpost domains secret`.
 
 use axum::Router;
 use axum::extract::{Path, Request};
@@ -16,7 +16,7 @@ use signpost_store::{WriteError, random};
 
 use super::Console;
 use super::context::{ConsoleError, OperatorContext};
-use super::document::{ConsolePage, Screen};
+use super::document::{ConsolePage, ConsoleSection};
 use super::proof::{ConfirmationStep, Question, receive_confirmation};
 use super::tables::panel;
 
@@ -58,7 +58,8 @@ fn rotation_form(context: &OperatorContext, domain: &Domain, text: &str) -> Mark
     html! { form method="post" action=(action) { (context.token(&format!("secret {}", domain.id))) button.btn.small { (text) } } }
 }
 
-/// `POST /console/sites/{id}/secret`, after a confirmation: creates the next secret. Only the response contains it.
+/// `POST /console/sites/{id}/secret`: creates the next secret after a confirmation. Only the
+/// response contains the secret.
 async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     let purpose = format!("secret {id}");
     let back = format!("/console/sites/{id}");
@@ -66,7 +67,7 @@ async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Reque
     let domain = find_registered(&context, &id).await?;
     if step == ConfirmationStep::Requested {
         let question = Question {
-            screen: Screen::Sites,
+            section: ConsoleSection::Sites,
             title: "Make the next secret?",
             text: "Both sign until you say that the site has the next one. A next secret that there is already is replaced.",
             action: &format!("{back}/secret"),
@@ -92,10 +93,10 @@ async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Reque
         p { "Both sign from now on. When the site has it, come back and let it sign alone." }
         p { a.btn.primary href=(context.origin.link(&back)) { "To the site" } }
     };
-    ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body).respond().await
+    ConsolePage::new(&context, ConsoleSection::Sites, domain.name.as_str(), body).respond().await
 }
 
-/// `POST /console/sites/{id}/secret/activate`, after a confirmation.
+/// `POST /console/sites/{id}/secret/activate`: activates the next secret after a confirmation.
 async fn activate(
     context: OperatorContext,
     Path(id): Path<String>,
@@ -107,7 +108,7 @@ async fn activate(
     let domain = find_registered(&context, &id).await?;
     if step == ConfirmationStep::Requested {
         let question = Question {
-            screen: Screen::Sites,
+            section: ConsoleSection::Sites,
             title: "Does the site have the next secret?",
             text: "From then on it signs alone. A site that has only the old one refuses every event.",
             action: &format!("{back}/secret/activate"),
@@ -124,7 +125,7 @@ async fn activate(
                 div.notice.warn role="alert" { (PageIcon::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
                 p { a.btn href=(context.origin.link(&back)) { "Back to the site" } }
             };
-            let page = ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body).respond().await?;
+            let page = ConsolePage::new(&context, ConsoleSection::Sites, domain.name.as_str(), body).respond().await?;
             Ok((StatusCode::CONFLICT, page).into_response())
         }
         Err(WriteError::Internal(error)) => Err(error.into()),

@@ -1,4 +1,5 @@
-//! Sites: the domains of all accounts, and the page of a domain with its actions.
+//! Pages about sites: the list of the domains of all accounts, and the page of a domain with its
+//! actions.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use signpost_login::domains::{self, Domain, HandlerKind, overview};
 use signpost_login::events::endpoints::{find_failing, list_failing};
-use signpost_login::events::{self, FailingEndpoint, RetryChoice, deliveries};
+use signpost_login::events::{self, FailingEndpoint, RetryScope, deliveries};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_login::sessions;
 use signpost_platform::accounts::audit::Action;
@@ -23,12 +24,12 @@ use super::Console;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::{format_time, render_time};
 use super::deliveries::retry_events;
-use super::document::{ConsolePage, Screen};
-use super::facts::{MAX_COUNTED, MAX_FAILING};
+use super::deployment_facts::{MAX_COUNTED, MAX_FAILING};
+use super::document::{ConsolePage, ConsoleSection};
 use super::site_form::{NEW_SITE_PATH, draw_proof};
 use super::site_secrets::{draw_secrets, find_site};
 use super::tables::{chip, older, panel, table};
-use super::todo::path_to_deliveries;
+use super::tasks::path_to_deliveries;
 
 /// Number of domains on a page.
 const PAGE_LEN: u32 = 50;
@@ -39,23 +40,24 @@ struct SitePage {
     before: String,
 }
 
-/// The result of the last action, in the query.
+/// The query parameter with the result of the last action on a site.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct SiteNotice {
-    said: String,
+    #[serde(rename = "said")]
+    result: String,
 }
 
 pub(super) fn router() -> Router<Console> {
     Router::new()
         .route("/console/sites", get(show))
-        .route("/console/sites/{id}", get(show_one))
+        .route("/console/sites/{id}", get(show_site))
         .route("/console/sites/{id}/test", post(send_test))
         .route("/console/sites/{id}/check", post(check_proof))
         .route("/console/sites/{id}/retry", post(retry_failed))
 }
 
-/// `GET /console/sites`
+/// `GET /console/sites`: lists the sites and the failing endpoints.
 async fn show(context: OperatorContext, Query(page): Query<SitePage>) -> Result<Response, ConsoleError> {
     let store = &context.store;
     let origin = &context.origin;
@@ -90,7 +92,7 @@ async fn show(context: OperatorContext, Query(page): Query<SitePage>) -> Result<
     let page = ConsolePage {
         note: html! { (describe_logins(logins)) },
         aside,
-        ..ConsolePage::new(&context, Screen::Sites, "Sites and deliveries", body)
+        ..ConsolePage::new(&context, ConsoleSection::Sites, "Sites and deliveries", body)
     };
     page.respond().await
 }
@@ -111,12 +113,12 @@ async fn failing_row(context: &OperatorContext, failing: &FailingEndpoint) -> an
     let endpoint = (&owner, failing.endpoint.as_str());
     let mut last = deliveries::list_waiting_for(&context.store, endpoint, 1).await?;
     if last.is_empty() {
-        last = deliveries::list_failed_to(&context.store, endpoint, None, 1).await?;
+        last = deliveries::list_failed_at_endpoint(&context.store, endpoint, None, 1).await?;
     }
     Ok(vec![
-        html! { (signpost_text::line(&failing.endpoint)) },
+        html! { (signpost_text::clean_line(&failing.endpoint)) },
         failing_chip(Some(failing)),
-        html! { (signpost_text::line(&failing.account)) ", " (failing.environment.as_str()) },
+        html! { (signpost_text::clean_line(&failing.account)) ", " (failing.environment.as_str()) },
         render_time(failing.failing_since),
         html! {
             div.row {
@@ -144,12 +146,12 @@ async fn draw_endpoint(context: &OperatorContext, domain: &Domain) -> anyhow::Re
     let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
     let endpoint = events::endpoint_from_url(url);
     let failing = find_failing(&context.store, &domain.account, &endpoint).await?;
-    let why = context.origin.link(&path_to_deliveries(&domain.account, &endpoint));
+    let deliveries_link = context.origin.link(&path_to_deliveries(&domain.account, &endpoint));
     let row = vec![
-        html! { (signpost_text::line(&endpoint)) },
+        html! { (signpost_text::clean_line(&endpoint)) },
         failing_chip(failing.as_ref()),
         html! { @if let Some(one) = &failing { (render_time(one.failing_since)) } @else { "none" } },
-        html! { @if failing.is_some() { a.btn.small href=(why) { "See why" } } @else { a.btn.small href=(why) { "See what waits" } } },
+        html! { @if failing.is_some() { a.btn.small href=(deliveries_link) { "See why" } } @else { a.btn.small href=(deliveries_link) { "See what waits" } } },
     ];
     let heads = ["Endpoint", "State", "Fails since", "Do"];
     Ok(panel("endpoint", "Where its events go", &html! {}, &table("Endpoints", &heads, [row], &html! {})))
@@ -161,7 +163,7 @@ fn domain_row(context: &OperatorContext, domain: &Domain) -> Vec<Markup> {
     vec![
         html! { a href=(link) { (name.as_str()) } },
         proof_chip(domain),
-        html! { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) },
+        html! { (signpost_text::clean_line(&account.name)) ", " (account.environment.as_str()) },
         render_time(*created_at),
     ]
 }
@@ -175,8 +177,8 @@ fn proof_chip(domain: &Domain) -> Markup {
     }
 }
 
-/// `GET /console/sites/{id}`
-async fn show_one(
+/// `GET /console/sites/{id}`: shows a site.
+async fn show_site(
     context: OperatorContext,
     Path(id): Path<String>,
     Query(notice): Query<SiteNotice>,
@@ -185,7 +187,7 @@ async fn show_one(
     let origin = &context.origin;
     let is_live = domain.account.environment == Environment::Live;
     let body = html! {
-        (draw_notice(&notice.said))
+        (draw_notice(&notice.result))
         (panel("facts", "What is registered", &html! {}, &facts(&domain)))
         @if is_live && domain.verified_at.is_none() { (panel("proof", "Show that it is yours", &html! {}, &draw_proof(&domain))) }
         (panel("doing", "What you can do", &html! {}, &html! {
@@ -202,7 +204,7 @@ async fn show_one(
         @if domain.account.name != SERVER_ACCOUNT { (draw_secrets(&context, &domain).await) }
     };
     let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Failed events" } };
-    let page = ConsolePage { aside, ..ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body) };
+    let page = ConsolePage { aside, ..ConsolePage::new(&context, ConsoleSection::Sites, domain.name.as_str(), body) };
     page.respond().await
 }
 
@@ -220,9 +222,9 @@ fn facts(domain: &Domain) -> Markup {
     html! {
         dl.facts.inset {
             dt { "ID" } dd { code { (id) } }
-            dt { "Account" } dd { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) }
-            dt { "Wallets answer" } dd { (signpost_text::line(wallets)) }
-            dt { "Events go to" } dd { (signpost_text::line(event_url.as_ref().unwrap_or(webhook_url).as_str())) }
+            dt { "Account" } dd { (signpost_text::clean_line(&account.name)) ", " (account.environment.as_str()) }
+            dt { "Wallets answer" } dd { (signpost_text::clean_line(wallets)) }
+            dt { "Events go to" } dd { (signpost_text::clean_line(event_url.as_ref().unwrap_or(webhook_url).as_str())) }
             dt { "Registered" } dd { (render_time(*created_at)) }
             dt { "Proof" } dd { (proof_chip(domain)) }
             @if let Some(at) = domain.verified_at { dt { "Proven since" } dd { (render_time(at)) } }
@@ -273,7 +275,7 @@ async fn retry_failed(
 ) -> Result<Response, ConsoleError> {
     context.receive(request, &format!("retry {id}")).await?;
     let domain = find_site(&context, &id).await?;
-    let sent = retry_events(&context, RetryChoice::FailedOfDomain(&domain.id)).await?;
+    let sent = retry_events(&context, RetryScope::FailedOfDomain(&domain.id)).await?;
     let message = if sent > 0 { "retried" } else { "nothing" };
     Ok(context.redirect_to(&format!("/console/sites/{id}?said={message}")))
 }
@@ -288,7 +290,7 @@ async fn check_proof(
     let domain = find_site(&context, &id).await?;
     let Domain { id, account, name, verification_token, .. } = &domain;
     let login = &context.login;
-    let egress = login.settings.egress_policy(account.environment, context.serves_only_its_machine);
+    let egress = login.settings.egress_policy(account.environment, context.is_loopback_only);
     let by = context.actor();
     let mut result = "proven";
     if login.domain_verifier.find_proof(name, verification_token, egress).await.is_ok() {

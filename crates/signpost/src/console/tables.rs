@@ -1,4 +1,4 @@
-//! Panels, tables and cells of the console. Tables become cards on a small screen.
+//! Renders the panels, tables and cells of the console. On a small screen, tables become cards.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -51,7 +51,7 @@ pub(super) fn chip(class: &str, text: &str) -> Markup {
         "fail" => PageIcon::Stop,
         _ => PageIcon::Clock,
     };
-    html! { span class={ "chip " (class) } { (icon.draw(14)) (signpost_text::line(text)) } }
+    html! { span class={ "chip " (class) } { (icon.draw(14)) (signpost_text::clean_line(text)) } }
 }
 
 /// Draws the result of a delivery.
@@ -81,7 +81,7 @@ pub(super) fn delivery_rows(origin: &PublicOrigin, rows: &[DeliveryRow], now: Ti
             attempts => attempts.to_string(),
         };
         drawn.push(vec![
-            html! { a href=(link) { (signpost_text::line(&row.url)) } },
+            html! { a href=(link) { (signpost_text::clean_line(&row.url)) } },
             delivery_chip(row),
             html! { (attempts) },
             html! { (render_time(row.created_at)) },
@@ -90,5 +90,5 @@ pub(super) fn delivery_rows(origin: &PublicOrigin, rows: &[DeliveryRow], now: Ti
     drawn
 }
 
-/// The headings of [`delivery_rows`].
+/// The column headings of the rows from [`delivery_rows`].
 pub(super) const DELIVERY_HEADS: [&str; 4] = ["Endpoint", "Result", "Attempts", "Created"];

@@ -1,4 +1,4 @@
-//! Today: the list of tasks, counts, and the last deliveries.
+//! The start page of the console, with the list of tasks, counts, and the last deliveries.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -8,13 +8,13 @@ use signpost_platform::origin::PublicOrigin;
 use super::badges::Badges;
 use super::context::{ConsoleError, OperatorContext};
 use super::dates::render_time;
-use super::document::{ConsolePage, Screen};
-use super::facts::DeploymentFacts;
+use super::deployment_facts::DeploymentFacts;
+use super::document::{ConsolePage, ConsoleSection};
 use super::site_form::NEW_SITE_PATH;
 use super::tables::{DELIVERY_HEADS, delivery_rows, panel, table, tile};
-use super::todo::{draw_todo, list_todo};
+use super::tasks::{draw_tasks, list_tasks};
 
-/// `GET /console`
+/// `GET /console`: shows the start page.
 pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
     let now = context.now;
     let facts = DeploymentFacts::read(&context.console, now).await?;
@@ -24,17 +24,20 @@ pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleEr
     let none = html! { p { "No event was sent yet. Sites get one whenever somebody logs in." } };
     let body = html! {
         (first_steps(origin, &facts))
-        (draw_todo(origin, &list_todo(&facts, now)))
+        (draw_tasks(origin, &list_tasks(&facts, now)))
         (tiles(&facts))
         (panel("last", "Last deliveries", &all, &table("Last deliveries", &DELIVERY_HEADS, deliveries, &none)))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/health")) { "Check this server" } };
-    let page =
-        ConsolePage { note: render_time(now), aside, ..ConsolePage::new(&context, Screen::Today, "Today", body) };
-    Ok(page.render(&Badges::of(&facts, now)).into_response())
+    let page = ConsolePage {
+        note: render_time(now),
+        aside,
+        ..ConsolePage::new(&context, ConsoleSection::Today, "Today", body)
+    };
+    Ok(page.render(&Badges::from_facts(&facts, now)).into_response())
 }
 
-/// `GET /console/counts`: the counts of the menu, for the script.
+/// `GET /console/counts`: returns the counts of the menu for the page's script.
 pub(super) async fn count(context: OperatorContext) -> Result<Response, ConsoleError> {
     let badges = Badges::read(&context.console, context.now).await?;
     Ok(([("cache-control", "no-store")], Json(badges)).into_response())

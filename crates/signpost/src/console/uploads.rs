@@ -1,4 +1,5 @@
-//! Uploads: receives a file from an operator's browser, also over a slow connection, and stores it until it is applied.
+//! Receives files that operators upload, even over slow connections, and stores the last file until
+//! it is applied.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -24,13 +25,14 @@ use super::context::{FormError, OperatorContext};
 pub(super) const UPLOAD_PATH: &str = "/console/machines/import";
 /// The path that applies an upload.
 pub(super) const APPLY_PATH: &str = "/console/machines/import/apply";
-/// The routes of the console with longer timeouts than others.
-pub const SLOW_SCREENS: [(&str, Duration); 2] =
+/// The routes of the console that need longer timeouts than other routes.
+pub const SLOW_ROUTES: [(&str, Duration); 2] =
     [(UPLOAD_PATH, Duration::from_hours(1)), (APPLY_PATH, Duration::from_mins(10))];
-/// Maximum time between two parts of an upload.
+/// Maximum time between two chunks of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
-/// Maximum concurrent uploads: in total, per operator, and per client address if others wait.
-const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
+/// Maximum numbers of concurrent uploads: in total, per operator, and per client IP if other
+/// uploads wait. The minimum rate is in bytes per second.
+const RECEIVE_LIMITS: ReceiveLimits = ReceiveLimits { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
 /// Maximum size of a file, in bytes. The command line accepts larger files.
 pub(super) const MAX_FILE: usize = 128 << 20;
 /// Maximum size of a form without its file, in bytes.
@@ -60,7 +62,7 @@ pub(super) struct Upload {
     pub(super) file: Mutex<File>,
 }
 
-/// The fields of the form.
+/// The fields of the import form.
 #[derive(Debug, Default)]
 pub(super) struct UploadForm {
     token: String,
@@ -74,7 +76,7 @@ pub(super) struct UploadForm {
 
 impl Default for Uploads {
     fn default() -> Self {
-        Self { stored: Mutex::default(), slots: ReceiveSlots::new(BOUNDS) }
+        Self { stored: Mutex::default(), slots: ReceiveSlots::new(RECEIVE_LIMITS) }
     }
 }
 
@@ -98,7 +100,8 @@ impl Uploads {
 /// Receives the form and its file. Nothing is written before the CSRF token is checked.
 ///
 /// # Errors
-/// Returns [`FormError`].
+/// Returns [`FormError`] if the form is stale or malformed, or the file is too large, arrives too
+/// slowly or cannot be stored.
 pub(super) async fn receive_upload(context: &OperatorContext, request: Request) -> Result<UploadForm, FormError> {
     let multipart = Multipart::from_request(request, &()).await;
     let mut multipart = multipart.map_err(|_| context.refuse(PostedFormError::Malformed))?;
@@ -204,8 +207,8 @@ fn explain_too_large() -> String {
 pub(super) fn name_source(typed: &str, file_name: &str) -> Option<String> {
     let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
     let name: String = if typed.is_empty() { stem } else { typed }.chars().take(MAX_NAME).collect();
-    let is_fit = !name.is_empty() && !name.chars().any(char::is_control) && name != SAMPLE;
-    is_fit.then_some(name)
+    let is_valid = !name.is_empty() && !name.chars().any(char::is_control) && name != SAMPLE;
+    is_valid.then_some(name)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct ShopApi {
     outbound: Outbound,
-    /// Without a slash at the end.
+    /// The base URL of the API, without a trailing slash.
     base: String,
     key: SecretString,
 }
@@ -63,7 +63,7 @@ pub(super) struct ShopSession {
 /// A user of the shop's domain.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ShopUser {
-    /// `usr_…`
+    /// The user ID, `usr_…`.
     pub(super) id: String,
     /// A generated name, such as `amber-otter-4821`.
     #[serde(default)]
@@ -98,10 +98,11 @@ impl ShopApi {
         struct Registered {
             id: String,
         }
-        // Unused: the service handles the wallets of a hosted domain, and the shop uses no events.
+        // This URL is never called, because the service handles the wallets of a hosted domain, and
+        // the shop uses no events.
         let events = format!("{site}/events");
-        let wanted = json!({ "domain": "localhost", "webhook_url": events });
-        let id = match self.send::<Registered>(Method::POST, "/domains", Some(&wanted)).await {
+        let body = json!({ "domain": "localhost", "webhook_url": events });
+        let id = match self.send::<Registered>(Method::POST, "/domains", Some(&body)).await {
             Ok(registered) => registered.id,
             Err(ApiError::Refused { details, code, .. }) if code == "domain_exists" => {
                 details["id"].as_str().unwrap_or_default().to_owned()

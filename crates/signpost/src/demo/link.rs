@@ -17,7 +17,7 @@ pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<
     let headers = request.headers().clone();
     let Some((cookie, visitor)) = shop.find_visitor(&headers) else { return Ok(redirect("/", [])) };
     PostedForm::receive(&shop.origin, request).await.map_err(|_| ShopError::Foreign)?;
-    let asked = json!({
+    let body = json!({
         "domain": "localhost",
         "mode": "link",
         "user": visitor.user.id,
@@ -26,7 +26,7 @@ pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<
         "metadata": { "return_url": shop.address("/keys/return") },
         "requester": { "user_agent": user_agent(&headers) },
     });
-    let session = shop.api.post("/sessions", &asked).await?;
+    let session = shop.api.post("/sessions", &body).await?;
     // The reply is a page, because the Content-Security-Policy forbids a form to redirect to another site.
     Ok(page(StatusCode::OK, pages::continue_to(&session.page_url)).into_response())
 }

@@ -39,7 +39,7 @@ pub(super) async fn complete(
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers);
     let body = json!({ "code": code, "browser_secret": secret.as_ref().map_or("", CookieSecret::reveal) });
     let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &body).await?;
-    // A new value per login: the old value may have leaked.
+    // Each login sets a new cookie value, because the old value may have leaked.
     let visitor = CookieSecret::from_bytes(random());
     let page = shop.log_in(&visitor, session).await;
     let cookies = [VISITOR_COOKIE.set(&shop.origin, &visitor, DAY), LOGIN_COOKIE.clear(&shop.origin)];

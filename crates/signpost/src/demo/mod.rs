@@ -1,4 +1,5 @@
-//! The demo: a server with its data in memory, and a shop that uses its login like any other site.
+//! The demo: a server with its data in memory, and a sample shop that uses the server's login like
+//! any other site.
 
 mod api;
 mod link;
@@ -138,7 +139,7 @@ fn is_free(port: u16) -> bool {
     [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].into_iter().all(|ip| {
         match StdListener::bind((ip, port)) {
             Ok(_) => true,
-            // A machine without IPv6.
+            // A port is also free on a machine without IPv6.
             Err(error) => error.kind() == std::io::ErrorKind::AddrNotAvailable,
         }
     })

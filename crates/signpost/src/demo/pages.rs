@@ -1,4 +1,4 @@
-//! The pages of the shop, with its own style and texts.
+//! Renders the pages of the sample shop. They have their own style and texts.
 
 use maud::{DOCTYPE, Markup, html};
 use signpost_platform::pages::frame::refresh_to;
@@ -35,7 +35,7 @@ pub(super) enum HomeNotice {
 pub(super) enum Greeting {
     /// No notice.
     Nothing,
-    /// The visitor was logged in.
+    /// The visitor was just logged in.
     Welcome,
     /// A key was added.
     Added,
@@ -43,7 +43,7 @@ pub(super) enum Greeting {
 
 impl Greeting {
     /// Reads the query of the account page.
-    pub(super) fn of(query: &str) -> Self {
+    pub(super) fn from_query(query: &str) -> Self {
         match query {
             "welcome" => Self::Welcome,
             "added" => Self::Added,
@@ -54,7 +54,7 @@ impl Greeting {
 
 impl HomeNotice {
     /// Reads the query of the front page.
-    pub(super) fn of(query: &str) -> Self {
+    pub(super) fn from_query(query: &str) -> Self {
         match query {
             "login=cancelled" => Self::Cancelled,
             "login=expired" => Self::Expired,
@@ -86,7 +86,7 @@ impl HomeNotice {
     }
 }
 
-/// The front page.
+/// Renders the front page.
 pub(super) fn home(visitor: Option<&Visitor>, notice: HomeNotice) -> Markup {
     let way_in = if visitor.is_some() && notice != HomeNotice::LoginRequired {
         html! { a.btn.primary href="/account" { "Your account" } }
@@ -112,7 +112,7 @@ pub(super) fn home(visitor: Option<&Visitor>, notice: HomeNotice) -> Markup {
     document("Fern & Kettle", visitor, &main)
 }
 
-/// The account page of a logged-in visitor.
+/// Renders the account page of a logged-in visitor.
 pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, greeting: Greeting, keys_page: &str) -> Markup {
     let user = user.unwrap_or(&visitor.user);
     let name = display_name(user);
@@ -183,7 +183,7 @@ fn keys(user: &ShopUser) -> Markup {
     }
 }
 
-/// The page that explains the login: three steps and the source.
+/// Renders the page that explains the login in three steps and shows its source code.
 pub(super) fn code(visitor: Option<&Visitor>) -> Markup {
     let sources = [
         ("This shop, in Rust: the file that runs", LOGIN),
@@ -212,22 +212,22 @@ pub(super) fn code(visitor: Option<&Visitor>) -> Markup {
     document("How it works · Fern & Kettle", visitor, &main)
 }
 
-/// The page for an unknown path.
+/// Renders the page for an unknown path.
 pub(super) fn missing() -> Markup {
     short("There is no such page", "The shop has three pages. This is none of them.")
 }
 
-/// The page for a form from another site.
+/// Renders the page for a form that another site sent.
 pub(super) fn foreign() -> Markup {
     short("Nothing has happened", "That was asked for by a page of another site.")
 }
 
-/// The page for a login service that does not answer.
+/// Renders the page for a login service that does not answer.
 pub(super) fn unavailable() -> Markup {
     short("The login service does not answer", "Try again in a minute. Nothing has happened to your account.")
 }
 
-/// The page that forwards to a page of the login service.
+/// Renders the page that forwards the browser to a page of the login service.
 pub(super) fn continue_to(address: &str) -> Markup {
     let main = html! {
         main #main.wrap.stack {
@@ -301,7 +301,7 @@ fn key(credential: &ShopCredential) -> Markup {
         li {
             span.ico { (icon.draw(20)) }
             div {
-                b { bdi { (signpost_text::line(name)) } }
+                b { bdi { (signpost_text::clean_line(name)) } }
                 p.sm.soft { "Added " (added_at.strftime("%-d %B %Y")) " · ends in " code { (ending) } }
             }
         }
@@ -331,7 +331,7 @@ fn way(method: &str) -> &'static str {
     }
 }
 
-/// A drawing of a cup.
+/// Draws a cup as an SVG image.
 fn art() -> Markup {
     html! {
         svg viewBox="0 0 400 300" aria-hidden="true" {

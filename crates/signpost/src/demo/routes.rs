@@ -1,4 +1,4 @@
-//! The routes and pages of the shop. Its login is in `login.rs`.
+//! Routes of the sample shop and handlers of its pages. Its login is in `login.rs`.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -34,7 +34,7 @@ pub(super) fn router(shop: Shop) -> Router {
 }
 
 async fn home(State(shop): State<Shop>, headers: HeaderMap, request: Request) -> HtmlPage {
-    let notice = HomeNotice::of(request.uri().query().unwrap_or_default());
+    let notice = HomeNotice::from_query(request.uri().query().unwrap_or_default());
     page(StatusCode::OK, pages::home(shop.visitor(&headers).as_ref(), notice))
 }
 
@@ -42,7 +42,7 @@ async fn home(State(shop): State<Shop>, headers: HeaderMap, request: Request) ->
 async fn account(State(shop): State<Shop>, headers: HeaderMap, request: Request) -> Result<Response, ShopError> {
     let Some(visitor) = shop.visitor(&headers) else { return Ok(redirect("/", [])) };
     let user = shop.api.find_user(&shop.domain, &visitor.user.id).await?;
-    let greeting = Greeting::of(request.uri().query().unwrap_or_default());
+    let greeting = Greeting::from_query(request.uri().query().unwrap_or_default());
     let keys_page = format!("{}/account/{}", shop.login_host, shop.domain);
     Ok(page(StatusCode::OK, pages::account(&visitor, user.as_ref(), greeting, &keys_page)).into_response())
 }

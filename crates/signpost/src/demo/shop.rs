@@ -1,4 +1,5 @@
-//! The shop, a site with logins on the service's page: the state of its handlers, and their responses.
+//! The state of the sample shop's handlers, and their responses. The shop logs users in on the
+//! service's page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,10 @@ use super::api::{ApiError, ShopApi, ShopSession};
 use super::pages;
 use super::visitors::{Visitor, Visitors};
 
-/// Binds a login to the browser that began it. The name is specific to the shop, because cookies are not separated by
-/// port.
+/// Name of the cookie that binds a login to the browser that began it. It is specific to the shop,
+/// because browsers do not separate cookies by port.
 pub(super) const LOGIN_COOKIE: CookieName = CookieName::new("fern_login");
-/// Identifies the logged-in visitor.
+/// Name of the cookie that identifies a logged-in visitor.
 pub(super) const VISITOR_COOKIE: CookieName = CookieName::new("fern_visitor");
 pub(super) const HALF_AN_HOUR: Duration = Duration::from_mins(30);
 pub(super) const DAY: Duration = Duration::from_hours(24);

@@ -19,7 +19,7 @@ pub(super) struct Visitors(Mutex<HashMap<String, Visitor>>);
 pub(super) struct Visitor {
     /// The user at the service.
     pub(super) user: ShopUser,
-    /// Set if this login created the account.
+    /// Whether this login created the account.
     pub(super) is_new: bool,
     /// The login method.
     pub(super) method: String,

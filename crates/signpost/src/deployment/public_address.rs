@@ -1,5 +1,5 @@
-//! The public address of this deployment. The server stores it in the database, because commands that print a link run
-//! without the server's settings.
+//! Stores the public address of this deployment in the database, because commands that print a link
+//! run without the server's settings.
 
 use anyhow::Result;
 use signpost_platform::accounts::Environment;
@@ -53,7 +53,8 @@ pub(crate) fn log_unsafe_settings(config: &Config) {
     if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for example to the output \
                              of 'openssl rand -hex 32'";
-        // A warning only for servers with a public URL, because they store the secrets of other parties.
+        // Only servers with a public URL log a warning, because they store the secrets of other
+        // parties.
         if config.public_url.is_some() {
             tracing::warn!("{PLAIN}");
         } else {

@@ -1,4 +1,5 @@
-//! Encryption with the operator's key: of the secrets of domains, and of the signing keys of ID tokens.
+//! Encrypts secrets of the deployment with the operator's key: the webhook secrets of domains and
+//! the signing keys of ID tokens.
 
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
@@ -34,7 +35,7 @@ const REPLACE_UNUSED: &str = "
 
 /// Records a key regardless of the recorded key: it decrypts every secret. Conflicts while a server with another key
 /// runs.
-const RECORD: &str = "
+const REPLACE_RECORDED: &str = "
     UPDATE encryption_key
     SET old_fingerprint = CASE WHEN fingerprint = $1 THEN old_fingerprint ELSE fingerprint END,
         fingerprint = $1
@@ -188,7 +189,7 @@ pub(crate) async fn count_plain_text(store: &Store) -> Result<PlainTextSecrets> 
 }
 
 async fn replace_recorded(store: &Store, key: &str, seen_after: i64) -> Result<()> {
-    let recorded = store.commit([Statement::expect_row(RECORD, params![key, seen_after])]).await;
+    let recorded = store.commit([Statement::expect_row(REPLACE_RECORDED, params![key, seen_after])]).await;
     recorded.map_err(|error| error.on_conflict(anyhow!(OTHER_KEY_RUNS)))
 }
 

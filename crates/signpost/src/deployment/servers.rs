@@ -1,5 +1,5 @@
-//! The running servers on the database, with the encryption key of each: the key is not changed while a server with
-//! another key runs.
+//! Tracks the servers that run on the database, with the encryption key of each. The key is not
+//! changed while a server with another key runs.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const DELETE_BEFORE: &str = "DELETE FROM servers WHERE seen_at < $1";
 
 const HAS_ANY: &str = "SELECT id FROM servers LIMIT 1";
 
-/// The evidence of running servers on a database.
+/// The method of detecting running servers on a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunningServers {
     /// No server runs: this process has the lock of the embedded database.
@@ -79,9 +79,9 @@ impl AnnouncedServer {
     pub(crate) async fn announce(store: &Store, seal: &Seal, is_embedded: bool, now: Timestamp) -> Result<Self> {
         let key_fingerprint = seal.fingerprint().map(KeyFingerprint::as_str).unwrap_or_default().to_owned();
         let server = Self { id: HEXLOWER.encode(&random::<16>()), key_fingerprint };
-        let gone = if is_embedded { i64::MAX } else { RunningServers::Announced.seen_after(now) };
+        let expired_before = if is_embedded { i64::MAX } else { RunningServers::Announced.seen_after(now) };
         let statements = [
-            Statement::new(DELETE_BEFORE, params![gone]),
+            Statement::new(DELETE_BEFORE, params![expired_before]),
             Statement::new(ANNOUNCE, params![&server.id, &server.key_fingerprint, now]),
         ];
         commit_secrets(store, seal, statements).await?;

@@ -1,4 +1,4 @@
-//! The responses of an address to external requests.
+//! Probes an address with external requests, and collects the responses.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, FORWARDED, HeaderMap, HeaderName, He
 use serde_json::{Value, json};
 use signpost_auth::is_loopback_url;
 use signpost_mcp::Revision;
-use signpost_platform::limits::{CLAIMED_ADDRESS, FORWARDING_REQUEST};
+use signpost_platform::limits::{FORWARDING_REQUEST, PROBE_ADDRESS};
 use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use url::Url;
 
@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum bytes that are read of an answer. The list of tools is the longest.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// An address, and its answers.
+/// A probed address, with the responses to all requests.
 #[derive(Debug)]
 pub struct AddressProbe {
     /// The address, without a trailing slash.
@@ -28,27 +28,27 @@ pub struct AddressProbe {
     pub url: Url,
     /// The time of the requests.
     pub now: Timestamp,
-    /// `GET /health`.
+    /// The response to `GET /health`.
     pub health: Result<Fetched, String>,
-    /// `GET /health` by http, if the address is https.
+    /// The response to `GET /health` over http, if the address is https.
     pub in_clear: Option<Result<Fetched, String>>,
-    /// `GET /`, as a browser.
+    /// The response to `GET /`, with the headers of a browser.
     pub home: Result<Fetched, String>,
-    /// The login page of an unknown session, as a browser.
+    /// The login page of an unknown session, requested with the headers of a browser.
     pub login_page: Result<Fetched, String>,
-    /// `GET /v1/domains` without a key.
+    /// The response to `GET /v1/domains` without an API key.
     pub api: Result<Fetched, String>,
-    /// `GET /health` with a forged client address.
+    /// The response to `GET /health` with a forged client address.
     pub forwarding: Result<Fetched, String>,
     /// The handshakes of `/mcp` in each revision of the protocol, newest first.
     pub handshakes: Vec<(Revision, Result<Fetched, String>)>,
-    /// `tools/list` at `/mcp`.
+    /// The response to `tools/list` at `/mcp`.
     pub tools: Result<Fetched, String>,
-    /// `/.well-known/mcp-server`.
+    /// The response to `GET /.well-known/mcp-server`.
     pub discovery: Result<Fetched, String>,
 }
 
-/// A response.
+/// An HTTP response of the probed address.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Fetched {
@@ -64,7 +64,8 @@ impl Fetched {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns the body as JSON, of an event stream the first message. Null if it is not JSON.
+    /// Returns the body as JSON, or the first message of an event stream. Returns null if the body
+    /// is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         let mut body = self.body.as_str();
@@ -127,7 +128,7 @@ fn unencrypted_url(url: &Url) -> Option<String> {
 
 /// Sends `GET /health` with a forged client address, and requests the address that the server uses.
 pub(super) async fn ask_forwarding(outbound: &Outbound, address: &str) -> Result<Fetched, String> {
-    let claimed = CLAIMED_ADDRESS.to_string();
+    let claimed = PROBE_ADDRESS.to_string();
     let headers = [
         (FORWARDING_REQUEST, "1"),
         (HeaderName::from_static("x-forwarded-for"), &claimed),

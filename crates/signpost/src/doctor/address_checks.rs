@@ -1,4 +1,4 @@
-//! The external checks of an address.
+//! The checks of an address from outside. They are pure functions of a probe.
 
 use url::Url;
 
@@ -42,12 +42,12 @@ fn check_health(probe: &AddressProbe) -> CheckFinding {
         Ok(health) => health,
         Err(reason) => {
             if is_certificate_error(reason) {
-                let mend = "let the proxy serve a certificate of this name, from an authority that clients know";
-                return CheckFinding::fail("TLS", format!("{}: {reason}", probe.address), mend);
+                let remedy = "let the proxy serve a certificate of this name, from an authority that clients know";
+                return CheckFinding::fail("TLS", format!("{}: {reason}", probe.address), remedy);
             }
             let reason = format!("{} does not answer: {reason}", probe.address);
-            let mend = "start the server; check the name, the port and the firewall";
-            return CheckFinding::fail(CHECK, reason, mend);
+            let remedy = "start the server; check the name, the port and the firewall";
+            return CheckFinding::fail(CHECK, reason, remedy);
         }
     };
     let document = health.json();
@@ -115,7 +115,7 @@ fn check_clock(probe: &AddressProbe) -> Option<CheckFinding> {
     Some(CheckFinding::clock(off, "the server's", "this machine's"))
 }
 
-/// The headers of every page, with a part of the value that must be present.
+/// The headers that every page must have, with a required part of the value.
 const PAGE_HEADERS: [(&str, &str); 4] = [
     ("content-security-policy", "frame-ancestors 'none'"),
     ("x-content-type-options", "nosniff"),
@@ -123,8 +123,8 @@ const PAGE_HEADERS: [(&str, &str); 4] = [
     ("cross-origin-opener-policy", "same-origin"),
 ];
 
-fn missing_headers(page: &Fetched, wanted: &[(&str, &str)]) -> Vec<String> {
-    let missing = wanted.iter().filter(|(name, value)| !page.header(name).contains(value));
+fn missing_headers(page: &Fetched, required: &[(&str, &str)]) -> Vec<String> {
+    let missing = required.iter().filter(|(name, value)| !page.header(name).contains(value));
     missing.map(|(name, value)| format!("{name}: {value}")).collect()
 }
 
@@ -148,19 +148,19 @@ fn check_login_headers(probe: &AddressProbe) -> Option<CheckFinding> {
     if !probe.has_login() {
         return None;
     }
-    let mend = "let the proxy pass /login and its headers on as they are, and cache nothing of it";
+    let remedy = "let the proxy pass /login and its headers on as they are, and cache nothing of it";
     let page = match &probe.login_page {
         Ok(page) => page,
-        Err(reason) => return Some(CheckFinding::fail(CHECK, reason.clone(), mend)),
+        Err(reason) => return Some(CheckFinding::fail(CHECK, reason.clone(), remedy)),
     };
     let mut missing = missing_headers(page, &PAGE_HEADERS);
     missing.extend(missing_headers(page, &[("cache-control", "no-store")]));
     Some(if !page.header("content-type").starts_with("text/html") {
-        CheckFinding::fail(CHECK, format!("GET /login/… gives {} and no page", page.status), mend)
+        CheckFinding::fail(CHECK, format!("GET /login/… gives {} and no page", page.status), remedy)
     } else if missing.is_empty() {
         CheckFinding::pass(CHECK, "its security headers forbid framing and caching")
     } else {
-        CheckFinding::fail(CHECK, format!("it comes without {}", missing.join(", ")), mend)
+        CheckFinding::fail(CHECK, format!("it comes without {}", missing.join(", ")), remedy)
     })
 }
 
@@ -169,11 +169,11 @@ fn check_public_url(probe: &AddressProbe) -> Option<CheckFinding> {
     if !probe.has_locator() {
         return None;
     }
-    let mend = "set the address that people use with --public-url or SIGNPOST_PUBLIC_URL";
+    let remedy = "set the address that people use with --public-url or SIGNPOST_PUBLIC_URL";
     let discovery = probe.discovery.as_ref().ok().map(Fetched::json).unwrap_or_default();
     let Some(named) = discovery["endpoints"]["http"].as_str() else {
-        let mend = "let the proxy pass /.well-known/mcp-server on";
-        return Some(CheckFinding::fail(CHECK, "there is no discovery document at /.well-known/mcp-server", mend));
+        let remedy = "let the proxy pass /.well-known/mcp-server on";
+        return Some(CheckFinding::fail(CHECK, "there is no discovery document at /.well-known/mcp-server", remedy));
     };
     let is_same = Url::parse(named).is_ok_and(|url| {
         // On this machine the host may have several names.
@@ -183,7 +183,7 @@ fn check_public_url(probe: &AddressProbe) -> Option<CheckFinding> {
     Some(if is_same {
         CheckFinding::pass(CHECK, format!("the server gives out {named}"))
     } else {
-        CheckFinding::fail(CHECK, format!("you asked {}, and the server gives out {named}", probe.address), mend)
+        CheckFinding::fail(CHECK, format!("you asked {}, and the server gives out {named}", probe.address), remedy)
     })
 }
 
@@ -219,7 +219,7 @@ mod tests {
         Fetched { status, headers: headers.collect(), body: body.to_owned() }
     }
 
-    const SAFE: [(&str, &str); 7] = [
+    const SAFE_HEADERS: [(&str, &str); 7] = [
         ("content-type", "text/html; charset=utf-8"),
         ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
         ("x-content-type-options", "nosniff"),
@@ -233,7 +233,7 @@ mod tests {
         page(200, &format!(r#"{{"endpoints":{{"http":"{at}/mcp"}}}}"#), &[])
     }
 
-    /// An address with only the login.
+    /// Returns the probe of a healthy server that runs only the login service.
     fn healthy_probe() -> AddressProbe {
         AddressProbe {
             address: "https://login.test".to_owned(),
@@ -241,8 +241,8 @@ mod tests {
             now: "2026-01-31T00:00:00Z".parse().expect("a time"),
             health: Ok(page(200, r#"{"status":"ok","version":"1","timestamp":"2026-01-31T00:00:01Z"}"#, &[])),
             in_clear: Some(Ok(page(308, "", &[]))),
-            home: Ok(page(200, "", &SAFE)),
-            login_page: Ok(page(404, "", &SAFE)),
+            home: Ok(page(200, "", &SAFE_HEADERS)),
+            login_page: Ok(page(404, "", &SAFE_HEADERS)),
             api: Ok(page(401, "", &[])),
             forwarding: Ok(page(200, "", &[("signpost-client", "named")])),
             handshakes: Revision::ALL.map(|revision| (revision, Ok(page(404, "", &[])))).into(),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_address_has_no_findings() {
+    fn healthy_address_has_no_findings() {
         assert_eq!((wrong(&healthy_probe()), wrong(&locator())), (Vec::new(), Vec::new()));
     }
 
@@ -290,7 +290,7 @@ mod tests {
             let found = wrong(&probe);
             let [finding] = &found[..] else { panic!("{check}: {found:?}") };
             assert_eq!((finding.check, finding.grade), (*check, *grade));
-            assert!(finding.mend.as_ref().is_some_and(|mend| !mend.is_empty()), "{finding:?}");
+            assert!(finding.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty()), "{finding:?}");
         }
     }
 
@@ -308,17 +308,17 @@ mod tests {
                     probe.in_clear = None;
                 }),
                 ("clear text", Grade::Warn, |probe| probe.in_clear = Some(Ok(page(200, "", &[])))),
-                ("HSTS", Grade::Warn, |probe| probe.home = Ok(page(200, "", &SAFE[..6]))),
+                ("HSTS", Grade::Warn, |probe| probe.home = Ok(page(200, "", &SAFE_HEADERS[..6]))),
                 ("clock", Grade::Warn, |probe| probe.now = "2026-01-31T00:00:20Z".parse().expect("a time")),
                 ("clock", Grade::Fail, |probe| probe.now = "2026-01-31T00:05:00Z".parse().expect("a time")),
-                ("headers", Grade::Warn, |probe| probe.home = Ok(page(200, "", &SAFE[2..]))),
+                ("headers", Grade::Warn, |probe| probe.home = Ok(page(200, "", &SAFE_HEADERS[2..]))),
                 ("proxy", Grade::Fail, |probe| probe.forwarding = Ok(page(200, "", &[("signpost-client", "claimed")]))),
                 ("proxy", Grade::Warn, |probe| probe.forwarding = Ok(page(200, "", &[("signpost-client", "unread")]))),
                 ("proxy", Grade::Warn, |probe| probe.forwarding = Ok(page(200, "", &[("signpost-client", "unnamed")]))),
                 ("proxy", Grade::Warn, |probe| probe.forwarding = Ok(page(200, "", &[("signpost-client", "trusted")]))),
                 ("login page", Grade::Fail, |probe| probe.login_page = Err("no answer".to_owned())),
-                ("login page", Grade::Fail, |probe| probe.login_page = Ok(page(200, "", &SAFE[1..]))),
-                ("login page", Grade::Fail, |probe| probe.login_page = Ok(page(404, "", &SAFE[..5]))),
+                ("login page", Grade::Fail, |probe| probe.login_page = Ok(page(200, "", &SAFE_HEADERS[1..]))),
+                ("login page", Grade::Fail, |probe| probe.login_page = Ok(page(404, "", &SAFE_HEADERS[..5]))),
             ],
         );
     }
@@ -350,7 +350,7 @@ mod tests {
         let probe = AddressProbe {
             url: url("http://localhost:8080"),
             in_clear: None,
-            home: Ok(page(200, "", &SAFE[..6])),
+            home: Ok(page(200, "", &SAFE_HEADERS[..6])),
             api: Ok(page(401, "", &[])),
             discovery: Ok(discovery("http://127.0.0.1:8080")),
             ..locator()

@@ -1,12 +1,12 @@
-//! An installation for tests of checks.
+//! A sample installation for the tests of the checks.
 
 use super::{
-    AdvisoriesFacts, CatalogueFacts, DatabaseFacts, DomainsFacts, EventsFacts, Exposure, Installation, PlacesFacts,
-    ServerFacts, SettingsFacts, SurroundingsFacts,
+    AdvisoriesFacts, CatalogueFacts, DatabaseFacts, DependencyFacts, DomainsFacts, EventsFacts, Exposure, Installation,
+    PlacesFacts, ServerFacts, SettingsFacts,
 };
 use crate::deployment::sealed::PlainTextSecrets;
 
-/// Returns an installation without problems and without facts of its surroundings.
+/// Returns an installation without problems and without facts about its dependencies.
 pub(super) fn healthy_installation() -> Installation {
     Installation {
         now: "2026-01-31T00:00:00Z".parse().expect("a time"),
@@ -45,6 +45,6 @@ pub(super) fn healthy_installation() -> Installation {
         }),
         places: Ok(PlacesFacts { places: 10, origin: "built-in" }),
         advisories: Ok(AdvisoriesFacts { rows: 2, overdue: Vec::new() }),
-        surroundings: SurroundingsFacts::default(),
+        dependencies: DependencyFacts::default(),
     }
 }

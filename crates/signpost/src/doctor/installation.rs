@@ -1,4 +1,5 @@
-//! The facts of an installation: its settings, server, database, place names and advisories.
+//! Collects the facts about an installation that the checks use: its settings, server, database,
+//! place names and advisories.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,16 +18,17 @@ use signpost_platform::outbound::{EgressPolicy, Outbound, Request};
 use signpost_store::Store;
 use url::Url;
 
-use super::{DatabaseFacts, SurroundingsFacts};
+use super::{DatabaseFacts, DependencyFacts};
 use crate::config::{Config, ConsoleReach, Service};
 use crate::deployment::public_address;
 
 /// Timeout of `GET /health` to a server of this installation.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
-/// Maximum bytes that are read of its answer.
+/// Maximum bytes of the health response that are read.
 const MAX_HEALTH_BYTES: usize = 4096;
 
-/// The facts of an installation. A part that cannot be read contains the error.
+/// The facts about an installation that the checks use. A part that cannot be read contains the
+/// error.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Installation {
@@ -36,29 +38,29 @@ pub struct Installation {
     pub database: Result<DatabaseFacts, String>,
     pub places: Result<PlacesFacts, String>,
     pub advisories: Result<AdvisoriesFacts, String>,
-    pub surroundings: SurroundingsFacts,
+    pub dependencies: DependencyFacts,
 }
 
-/// The facts of the settings.
+/// The facts about the settings of an installation.
 #[derive(Debug)]
 pub struct SettingsFacts {
     /// The location of the database, without a password.
     pub database: String,
-    /// The reach of the server.
+    /// The clients that can reach the server.
     pub exposure: Exposure,
     /// The public URL, without a trailing slash.
     pub public_url: Option<String>,
-    /// Set if a single server runs the locator and the login.
+    /// Whether a single server runs the locator and the login.
     pub runs_both_services: bool,
-    /// Set if operators reach the console at the public URL.
+    /// Whether operators reach the console at the public URL.
     pub has_public_console: bool,
-    /// Set if signing secrets are encrypted.
+    /// Whether signing secrets are encrypted.
     pub has_seal_key: bool,
     /// The permissions of the data folder. `None` without a folder, and on systems without permissions.
     pub data_dir_mode: Option<u32>,
 }
 
-/// The reach of a server, by its settings.
+/// The clients that can reach a server, according to its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
     /// Reachable from this machine only.
@@ -71,7 +73,7 @@ pub enum Exposure {
     Public,
 }
 
-/// The facts of the server.
+/// The facts about the server of an installation.
 #[derive(Debug)]
 pub struct ServerFacts {
     /// The address that was requested.
@@ -82,16 +84,16 @@ pub struct ServerFacts {
     pub public_address: Option<String>,
 }
 
-/// The facts of the place names.
+/// The facts about the place names of the location search.
 #[derive(Debug, Serialize)]
 pub struct PlacesFacts {
     /// Number of places.
     pub places: usize,
-    /// `built-in` or `imported`.
+    /// The origin of the place names: `built-in` or `imported`.
     pub origin: &'static str,
 }
 
-/// The facts of the advisories.
+/// The facts about the advisories (notices about law and fraud).
 #[derive(Debug, Serialize)]
 pub struct AdvisoriesFacts {
     /// Number of advisories.
@@ -110,7 +112,7 @@ impl Installation {
         catalogue: Option<&Catalogue>,
         now: Timestamp,
     ) -> Self {
-        let surroundings = SurroundingsFacts::inspect(config, store.as_ref().ok(), outbound, now);
+        let dependencies = DependencyFacts::inspect(config, store.as_ref().ok(), outbound, now);
         let database_and_server = async {
             let mut public_address = None;
             let database = match &store {
@@ -123,7 +125,7 @@ impl Installation {
             };
             (database, ServerFacts::fetch(config, public_address, outbound).await)
         };
-        let (surroundings, (database, server)) = tokio::join!(Box::pin(surroundings), Box::pin(database_and_server));
+        let (dependencies, (database, server)) = tokio::join!(Box::pin(dependencies), Box::pin(database_and_server));
         Self {
             now,
             settings: SettingsFacts::read(config),
@@ -132,7 +134,7 @@ impl Installation {
             places: PlacesFacts::read(&config.data_dir, catalogue.map(|catalogue| &catalogue.places))
                 .map_err(|error| format!("{error:#}")),
             advisories: AdvisoriesFacts::read(config, now),
-            surroundings,
+            dependencies,
         }
     }
 }
@@ -153,7 +155,7 @@ impl SettingsFacts {
 
 impl Exposure {
     fn read(config: &Config) -> Self {
-        if config.serves_only_its_machine() {
+        if config.is_loopback_only() {
             Self::OwnMachine
         } else if config.is_public_unencrypted() {
             Self::ClearText

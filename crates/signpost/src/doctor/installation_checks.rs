@@ -1,8 +1,8 @@
-//! The checks of an installation on its own machine.
+//! The checks of an installation on its own machine. They are pure functions of its facts.
 
 use signpost_openid::signing_keys::problem::KeyProblem;
 
-use super::{CheckFinding, DatabaseFacts, Exposure, Installation, InstallationCheck, surrounding_checks};
+use super::{CheckFinding, DatabaseFacts, Exposure, Installation, InstallationCheck, dependency_checks};
 use crate::deployment::sealed::PlainTextSecrets;
 
 /// Minimum age of the newest data for a warning, in days.
@@ -27,7 +27,7 @@ const CHECKS: [InstallationCheck; 13] = [
 /// Returns the findings of all checks.
 #[must_use]
 pub fn check_installation(installation: &Installation) -> Vec<CheckFinding> {
-    CHECKS.iter().chain(&surrounding_checks::CHECKS).filter_map(|check| check(installation)).collect()
+    CHECKS.iter().chain(&dependency_checks::CHECKS).filter_map(|check| check(installation)).collect()
 }
 
 fn database(installation: &Installation) -> Option<&DatabaseFacts> {
@@ -138,7 +138,7 @@ fn check_signing_keys(installation: &Installation) -> Option<CheckFinding> {
         return None;
     }
     let trouble = database.key_problem?;
-    let mend = match trouble {
+    let remedy = match trouble {
         KeyProblem::NoRsa => {
             "run 'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem', then 'signpost signing-keys \
              rotate --pem key.pem'"
@@ -147,7 +147,7 @@ fn check_signing_keys(installation: &Installation) -> Option<CheckFinding> {
             "look for 'could not rotate' in the server's log, then run 'signpost signing-keys rotate'"
         }
     };
-    Some(CheckFinding::warn(CHECK, trouble.to_string(), mend))
+    Some(CheckFinding::warn(CHECK, trouble.to_string(), remedy))
 }
 
 fn check_data_folder(installation: &Installation) -> Option<CheckFinding> {
@@ -175,9 +175,9 @@ fn check_shared_host(installation: &Installation) -> Option<CheckFinding> {
         (false, true) => "the console shares",
         (false, false) => return None,
     };
-    let mend = "run two servers at hosts of their own, with --services auth and --services atm";
+    let remedy = "run two servers at hosts of their own, with --services auth and --services atm";
     let found = format!("{beside} the host of the locator, which shows texts of strangers");
-    Some(CheckFinding::warn("shared host", found, mend))
+    Some(CheckFinding::warn("shared host", found, remedy))
 }
 
 fn check_domains(installation: &Installation) -> Option<CheckFinding> {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_installation_has_no_findings() {
+    fn healthy_installation_has_no_findings() {
         assert_eq!(after(|_| {}), []);
     }
 
@@ -363,25 +363,25 @@ mod tests {
             let found = after(fault);
             let [finding] = &found[..] else { panic!("{check}: {found:?}") };
             assert_eq!((finding.check, finding.grade), (check, grade));
-            assert!(finding.mend.as_ref().is_some_and(|mend| !mend.is_empty()), "{finding:?}");
+            assert!(finding.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty()), "{finding:?}");
         }
         let overdue =
             after(|it| it.advisories.as_mut().expect("there").overdue = (0..7).map(|n| n.to_string()).collect());
         assert!(overdue[0].found.ends_with("0, 1, 2, 3, 4 and 2 more"), "{overdue:?}");
     }
 
-    /// The documented call runs without the file of the server's secrets, so without the key.
+    /// The documented command runs the doctor without the server's secrets, and so without the key.
     #[test]
-    fn doctor_without_a_key_advises_no_new_one() {
+    fn doctor_without_a_key_suggests_no_new_key() {
         let mut installation = healthy_installation();
         installation.settings.has_seal_key = false;
         for plain in [0, 1] {
             database(&mut installation).plain_text.domains = plain;
             let findings = check_installation(&installation);
             let finding = findings.iter().find(|finding| finding.check == "signing secrets").expect("a check");
-            let mend = finding.mend.clone().unwrap_or_default();
+            let remedy = finding.remedy.clone().unwrap_or_default();
             assert_eq!(finding.grade, if plain == 0 { Grade::Pass } else { Grade::Fail });
-            assert!(finding.found.contains("encrypt") && !mend.contains("openssl"), "{finding:?}");
+            assert!(finding.found.contains("encrypt") && !remedy.contains("openssl"), "{finding:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The checks of `/mcp` at an address.
+//! The checks of the MCP endpoint `/mcp` of an address.
 
 use serde_json::Value;
 use signpost_mcp::Revision;
@@ -20,20 +20,20 @@ pub(super) fn check_handshakes(probe: &AddressProbe) -> Option<CheckFinding> {
         }
     }
     let spoken = probe.handshakes.len().saturating_sub(refused.len());
-    let mend =
+    let remedy =
         "let the proxy pass POST /mcp on with its body and headers, and check --allowed-origins where there are any";
     Some(if refused.is_empty() {
         let oldest_first: Vec<_> = probe.handshakes.iter().rev().map(|(revision, _)| revision.as_str()).collect();
         CheckFinding::pass(CHECK, format!("speaks {}", oldest_first.join(", ")))
     } else if spoken == 0 {
-        CheckFinding::fail(CHECK, format!("/mcp speaks no revision: {}", refused[0]), mend)
+        CheckFinding::fail(CHECK, format!("/mcp speaks no revision: {}", refused[0]), remedy)
     } else {
         let found = format!("/mcp speaks {spoken} of {} revisions, not {}", probe.handshakes.len(), refused.join(", "));
-        CheckFinding::warn(CHECK, found, mend)
+        CheckFinding::warn(CHECK, found, remedy)
     })
 }
 
-/// Returns true if a result is a server's handshake in a revision.
+/// Returns true if a result is a valid handshake of a server in a revision of the protocol.
 fn is_handshake(revision: Revision, result: &Value) -> bool {
     if revision.is_stateless() {
         let supported = result["supportedVersions"].as_array();
@@ -63,5 +63,5 @@ pub(super) fn check_tools(probe: &AddressProbe) -> Option<CheckFinding> {
 fn first_words(text: &str) -> String {
     const MAX_CHARS: usize = 120;
     let text = if serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_null()) { "nothing" } else { text };
-    signpost_text::line(text).chars().take(MAX_CHARS).collect()
+    signpost_text::clean_line(text).chars().take(MAX_CHARS).collect()
 }

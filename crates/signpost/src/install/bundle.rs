@@ -1,5 +1,5 @@
-//! A bundle: this program with a manifest in a single file, for installation with a click in desktop clients (MCPB,
-//! manifest 0.3).
+//! Writes a bundle: a single file with this program and a manifest, for installation with a click
+//! in desktop clients (MCPB, manifest 0.3).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -83,7 +83,7 @@ pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Res
     let mut out = new.with_context(|| format!("cannot create {shown}"))?;
     let written = fill(&mut out, program, system).with_context(|| format!("cannot write {shown}"));
     if written.is_err() {
-        // The first error is reported.
+        // The first error is reported instead of an error of this removal.
         let _ = std::fs::remove_file(file);
     }
     let (bytes, sha256) = written?;

@@ -11,7 +11,7 @@ pub enum McpClient {
     Codex,
     /// Gemini CLI, in a terminal.
     Gemini,
-    /// Claude's program for desktops.
+    /// Claude Desktop.
     ClaudeDesktop,
     /// Cursor, an editor.
     Cursor,
@@ -64,7 +64,7 @@ impl McpClient {
 
     /// Returns the client with this name or alias.
     #[must_use]
-    pub fn of_name(text: &str) -> Option<Self> {
+    pub fn from_name(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == text || client.alias() == Some(text))
     }
 
@@ -118,9 +118,9 @@ mod tests {
         });
         let names: Vec<_> = names.collect();
         for (name, client) in &names {
-            assert_eq!(McpClient::of_name(name), Some(*client), "{name}");
+            assert_eq!(McpClient::from_name(name), Some(*client), "{name}");
             assert_eq!(names.iter().filter(|(other, _)| other == name).count(), 1, "{name}");
         }
-        assert_eq!(McpClient::of_name("emacs"), None);
+        assert_eq!(McpClient::from_name("emacs"), None);
     }
 }

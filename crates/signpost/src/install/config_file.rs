@@ -1,4 +1,4 @@
-//! A client's configuration file: bounded reads, atomic writes.
+//! Reads a client's configuration file with a size limit, and replaces it atomically.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
@@ -22,7 +22,7 @@ pub(super) struct ConfigFile {
     metadata: Option<Metadata>,
 }
 
-/// Another program has changed the file after it was read.
+/// The error if another program has changed the file after it was read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} was changed by another program at the same time: run this again")]
 pub(super) struct ConcurrentChange(String);
@@ -158,14 +158,14 @@ fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
 fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, check: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));
-    let beside = PathBuf::from(name);
-    let written = write_new(&beside, text, like)
-        .with_context(|| format!("cannot write {}", beside.display()))
+    let temporary = PathBuf::from(name);
+    let written = write_new(&temporary, text, like)
+        .with_context(|| format!("cannot write {}", temporary.display()))
         .and_then(|()| check())
-        .and_then(|()| fs::rename(&beside, path).with_context(|| format!("cannot replace {}", path.display())));
+        .and_then(|()| fs::rename(&temporary, path).with_context(|| format!("cannot replace {}", path.display())));
     if written.is_err() {
-        // The first error is reported.
-        let _ = fs::remove_file(&beside);
+        // The first error is reported instead of an error of this removal.
+        let _ = fs::remove_file(&temporary);
     }
     written
 }

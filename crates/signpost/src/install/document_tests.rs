@@ -1,11 +1,11 @@
-//! Tests with realistic files: the entry is inserted at the right position, the rest is unchanged, and its removal
-//! restores every byte.
+//! Tests edits of realistic configuration files: an added entry is at the right position, all other
+//! text is unchanged, and removing the entry restores every byte.
 
 use serde_json::json;
 
-use super::bad_text::BadText;
 use super::client::McpClient;
 use super::document::FileFormat;
+use super::edit_error::EditError;
 use super::entry::ServerEntry;
 use super::members::Members;
 
@@ -116,7 +116,7 @@ fn added_entry_preserves_the_rest() {
     ] {
         let after = set(client, &entry, before);
         assert!(added.iter().all(|part| after.contains(part)), "{after}");
-        // The previous text is still there, in order, around the new text.
+        // The previous text is still present in its order, around the new text.
         let mut rest = after.chars();
         let letters = before.chars().filter(|letter| !letter.is_whitespace());
         assert!(letters.into_iter().all(|letter| rest.any(|other| other == letter)), "{after}");
@@ -174,7 +174,7 @@ fn byte_order_mark_is_preserved() {
 }
 
 #[test]
-fn a_table_of_any_spelling_gets_its_entry() {
+fn entry_is_added_to_any_table_syntax() {
     for before in [
         "",
         "[mcp_servers]\n",
@@ -206,7 +206,7 @@ fn unparsable_file_is_unchanged() {
         (McpClient::Codex, "mcp_servers = 1\n", "\"mcp_servers\" is no object"),
     ] {
         let found = client.format().set(text, &members(client, &program()));
-        assert!(matches!(&found, Err(BadText(reason)) if reason.starts_with(expected)), "{text}: {found:?}");
+        assert!(matches!(&found, Err(EditError(reason)) if reason.starts_with(expected)), "{text}: {found:?}");
     }
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(McpClient::Cursor.format().find(&deep).is_err());

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::client::McpClient;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
+use super::members::{ENTRY_NAME, Members, SERVER_MEMBERS, find_member};
 
-/// The end of the path of the server's address.
+/// The end of the path of an MCP server's address.
 const MCP_PATH: &str = "/mcp";
 
-/// The connection of a client to the server.
+/// An entry: how a client connects to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEntry {
     /// The client starts this program.
@@ -23,7 +23,7 @@ pub enum ServerEntry {
     Remote(Url),
 }
 
-/// The client can only start programs.
+/// The error for a client that can only start programs.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} reads no address from its file: choose Settings, Connectors, Add custom connector there and paste the \
@@ -32,33 +32,33 @@ pub enum ServerEntry {
 )]
 pub struct RemoteUnsupported(McpClient);
 
-/// The address of the server is invalid: the reason, and the fix.
+/// The error for an invalid address of a server: the reason, and the fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadAddress(String);
+pub struct InvalidAddress(String);
 
 impl ServerEntry {
     /// Parses an address such as `https://atm.example.com/mcp`. It must have no user name, password or query, because
     /// clients' files must not contain secrets.
     ///
     /// # Errors
-    /// Returns [`BadAddress`] if the address cannot belong to an MCP server.
-    pub fn remote(text: &str) -> Result<Self, BadAddress> {
+    /// Returns [`InvalidAddress`] if the address cannot belong to an MCP server.
+    pub fn remote(text: &str) -> Result<Self, InvalidAddress> {
         let Ok(url) = Url::parse(text) else {
-            return Err(BadAddress(format!("'{text}' is no address: write it as https://atm.example.com/mcp")));
+            return Err(InvalidAddress(format!("'{text}' is no address: write it as https://atm.example.com/mcp")));
         };
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             let reason = format!("'{text}' is no address of the web: write it as https://atm.example.com/mcp");
-            return Err(BadAddress(reason));
+            return Err(InvalidAddress(reason));
         }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
             let reason = "the address has a name, a password, a query or a fragment: the server needs none of them, \
                           and a client's file is no place for a secret";
-            return Err(BadAddress(reason.to_owned()));
+            return Err(InvalidAddress(reason.to_owned()));
         }
         if !url.path().ends_with(MCP_PATH) {
             let whole = format!("{}{MCP_PATH}", url.as_str().trim_end_matches('/'));
-            return Err(BadAddress(format!("the address of the server ends in {MCP_PATH}: is it {whole}?")));
+            return Err(InvalidAddress(format!("the address of the server ends in {MCP_PATH}: is it {whole}?")));
         }
         Ok(Self::Remote(url))
     }
@@ -84,7 +84,7 @@ impl ServerEntry {
                     McpClient::ClaudeDesktop => return Err(RemoteUnsupported(client)),
                     // Without the type, these clients would use the older SSE transport.
                     McpClient::Claude | McpClient::Vscode | McpClient::Gemini => members.push(("type", json!("http"))),
-                    // Ignores other names silently.
+                    // Windsurf silently ignores other names.
                     McpClient::Windsurf => name = "serverUrl",
                     McpClient::Codex | McpClient::Cursor | McpClient::Zed => {}
                 }
@@ -97,7 +97,7 @@ impl ServerEntry {
 
 /// Returns true if the entry describes the server with exactly these members. Other members are ignored.
 pub(super) fn matches_members(entry: &Value, members: &[(&'static str, Value)]) -> bool {
-    OWN_MEMBERS.iter().all(|name| entry.get(name) == find_member(members, name))
+    SERVER_MEMBERS.iter().all(|name| entry.get(name) == find_member(members, name))
 }
 
 /// Returns true if this program wrote the entry: it starts Signpost, or calls an address that ends in `/mcp`. Another
@@ -115,8 +115,8 @@ pub(super) fn is_signpost_entry(entry: &Value) -> bool {
 }
 
 /// Returns the members of an entry in their usual order. `None` if the entry has other members.
-pub(super) fn in_order(entry: &Value) -> Option<Members> {
-    let members = OWN_MEMBERS.into_iter().filter_map(|name| Some((name, entry.get(name)?.clone())));
+pub(super) fn ordered_members(entry: &Value) -> Option<Members> {
+    let members = SERVER_MEMBERS.into_iter().filter_map(|name| Some((name, entry.get(name)?.clone())));
     let members: Members = members.collect();
     (entry.as_object()?.len() == members.len()).then_some(members)
 }
@@ -141,7 +141,7 @@ mod tests {
             ("https://atm.example.com/mcp?key=secret", "no place for a secret"),
             ("https://atm.example.com/mcp#a", "no place for a secret"),
         ] {
-            let BadAddress(reason) = ServerEntry::remote(bad).unwrap_err();
+            let InvalidAddress(reason) = ServerEntry::remote(bad).unwrap_err();
             assert!(reason.contains(phrase) && !reason.contains("key=secret"), "{bad}: {reason}");
         }
     }

@@ -1,11 +1,12 @@
-//! The location of each client's configuration file, a pure function of the system and the environment.
+//! Determines the location of each client's configuration file, as a pure function of the operating
+//! system and the environment variables.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::client::McpClient;
 
-/// A system that clients run on.
+/// An operating system that clients run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatingSystem {
     /// Linux, and all others that follow the XDG Base Directory Specification.
@@ -23,28 +24,28 @@ pub struct UserFolders {
     home: PathBuf,
     /// `XDG_CONFIG_HOME`, `Application Support` or `%APPDATA%`.
     settings: PathBuf,
-    /// The folders that variables set for Claude Code, Codex and Gemini CLI.
-    moved: [Option<PathBuf>; 3],
+    /// The folders of Claude Code, Codex and Gemini CLI, if environment variables set them.
+    overrides: [Option<PathBuf>; 3],
 }
 
-/// The error if there is no home folder: the variable to set.
+/// The error for a missing home folder. It names the environment variable to set.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot tell where your programs have their files: set {0} to the whole path of your home folder")]
 pub struct NoHome(&'static str);
 
 /// A possible location of a client's configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientPlace {
-    /// The folder that exists if the client is installed.
-    pub sign: PathBuf,
-    /// The file with its servers.
+pub struct ClientLocation {
+    /// A folder that exists if the client is installed.
+    pub marker: PathBuf,
+    /// The configuration file with the client's servers.
     pub file: PathBuf,
 }
 
 impl OperatingSystem {
     /// Returns the system that this program runs on.
     #[must_use]
-    pub fn here() -> Self {
+    pub fn current() -> Self {
         match std::env::consts::OS {
             "macos" => Self::MacOs,
             "windows" => Self::Windows,
@@ -58,7 +59,10 @@ impl UserFolders {
     ///
     /// # Errors
     /// Returns [`NoHome`] if no absolute path of the home folder is set.
-    pub fn of(system: OperatingSystem, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoHome> {
+    pub fn from_environment(
+        system: OperatingSystem,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, NoHome> {
         let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| is_absolute(system, path));
         let name = if system == OperatingSystem::Windows { "USERPROFILE" } else { "HOME" };
         let home = folder(name).ok_or(NoHome(name))?;
@@ -68,8 +72,8 @@ impl UserFolders {
             OperatingSystem::Windows => folder("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
         };
         let gemini = folder("GEMINI_CLI_HOME").map(|folder| folder.join(".gemini"));
-        let moved = [folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"), gemini];
-        Ok(Self { system, home, settings, moved })
+        let overrides = [folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"), gemini];
+        Ok(Self { system, home, settings, overrides })
     }
 
     /// Returns the user's home folder.
@@ -80,13 +84,13 @@ impl UserFolders {
 
     /// Returns the possible locations of a client's file: the usual location, then the location of a flatpak.
     #[must_use]
-    pub fn places(&self, client: McpClient) -> Vec<ClientPlace> {
+    pub fn places(&self, client: McpClient) -> Vec<ClientLocation> {
         let home = &self.home;
-        let [claude, codex, gemini] = &self.moved;
+        let [claude, codex, gemini] = &self.overrides;
         match client {
             McpClient::Claude => match claude {
                 Some(folder) => vec![place(folder.clone(), ".claude.json")],
-                None => vec![ClientPlace { sign: home.join(".claude"), file: home.join(".claude.json") }],
+                None => vec![ClientLocation { marker: home.join(".claude"), file: home.join(".claude.json") }],
             },
             McpClient::Codex => vec![place(codex.clone().unwrap_or_else(|| home.join(".codex")), "config.toml")],
             McpClient::Gemini => vec![place(gemini.clone().unwrap_or_else(|| home.join(".gemini")), "settings.json")],
@@ -118,8 +122,8 @@ impl UserFolders {
     }
 }
 
-fn place(folder: PathBuf, file: &str) -> ClientPlace {
-    ClientPlace { file: folder.join(file), sign: folder }
+fn place(folder: PathBuf, file: &str) -> ClientLocation {
+    ClientLocation { file: folder.join(file), marker: folder }
 }
 
 /// Returns true if the path is absolute on `system`, even if this program runs on another system.
@@ -142,7 +146,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        let places = UserFolders::of(system, variable).unwrap().places(client);
+        let places = UserFolders::from_environment(system, variable).unwrap().places(client);
         // The tests of all three systems run on a single system, with a slash as its separator.
         places[0].file.to_string_lossy().replace('/', if system == OperatingSystem::Windows { "\\" } else { "/" })
     }
@@ -218,7 +222,9 @@ mod tests {
 
     #[test]
     fn flatpak_is_second_on_linux_only() {
-        let folders = |system| UserFolders::of(system, |name| (name == "HOME").then(|| "/home/ann".into())).unwrap();
+        let folders = |system| {
+            UserFolders::from_environment(system, |name| (name == "HOME").then(|| "/home/ann".into())).unwrap()
+        };
         let files: Vec<_> =
             folders(OperatingSystem::Linux).places(McpClient::Zed).into_iter().map(|place| place.file).collect();
         let boxed = PathBuf::from("/home/ann/.var/app/dev.zed.Zed/config/zed/settings.json");
@@ -236,7 +242,7 @@ mod tests {
             (OperatingSystem::Windows, Some("C:ann"), "USERPROFILE"),
         ] {
             let variable = |name: &str| value.filter(|_| ["HOME", "USERPROFILE"].contains(&name)).map(OsString::from);
-            assert_eq!(UserFolders::of(system, variable), Err(NoHome(named)), "{value:?}");
+            assert_eq!(UserFolders::from_environment(system, variable), Err(NoHome(named)), "{value:?}");
         }
     }
 }

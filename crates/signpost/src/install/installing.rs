@@ -1,4 +1,4 @@
-//! Adds the server to clients, and removes it.
+//! Adds the entry of the server to MCP clients, and removes it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::client::McpClient;
+use super::client_command;
 use super::config_file::{ConcurrentChange, ConfigFile};
-use super::entry::{ServerEntry, in_order, is_signpost_entry, matches_members};
+use super::entry::{ServerEntry, is_signpost_entry, matches_members, ordered_members};
 use super::folders::{OperatingSystem, UserFolders};
 use super::members::{ENTRY_NAME, Members};
-use super::own_command;
 
 /// Maximum number of attempts if other programs write the file concurrently.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Adds the server to the clients of a user, and removes it.
+/// Installs the server in the MCP clients of a user, and uninstalls it.
 #[derive(Clone, Debug)]
 pub struct Installer {
-    /// The system.
+    /// The operating system of the user.
     pub system: OperatingSystem,
     /// The folders of the clients' files.
     pub folders: UserFolders,
@@ -44,7 +44,7 @@ pub struct ClientChange {
     pub client: &'static str,
     /// The file with its servers.
     pub file: PathBuf,
-    /// Set if the file changed.
+    /// Whether the file changed.
     pub changed: bool,
     /// The change of the entry.
     pub action: EntryAction,
@@ -57,9 +57,9 @@ pub struct ClientChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryAction {
-    /// There was no entry.
+    /// The entry was added; there was none before.
     Added,
-    /// There was another entry of this program.
+    /// The entry was replaced; there was another entry of this program.
     Replaced,
     /// The entry was removed.
     Removed,
@@ -92,7 +92,7 @@ impl Installer {
 
     fn is_installed(&self, client: McpClient) -> bool {
         self.command(client).is_some()
-            || self.folders.places(client).iter().any(|place| place.sign.is_dir() || place.file.exists())
+            || self.folders.places(client).iter().any(|place| place.marker.is_dir() || place.file.exists())
     }
 
     /// Returns the clients with an entry of this program in a readable file.
@@ -111,7 +111,7 @@ impl Installer {
     #[must_use]
     pub fn file(&self, client: McpClient) -> PathBuf {
         let places = self.folders.places(client);
-        let place = places.iter().find(|place| place.sign.is_dir()).unwrap_or(&places[0]);
+        let place = places.iter().find(|place| place.marker.is_dir()).unwrap_or(&places[0]);
         place.file.clone()
     }
 
@@ -119,7 +119,7 @@ impl Installer {
     /// link to `program`.
     #[must_use]
     pub fn stable_program(&self, program: &Path) -> PathBuf {
-        if let Some(found) = own_command::find_program(self.system, ENTRY_NAME, &self.path)
+        if let Some(found) = client_command::find_program(self.system, ENTRY_NAME, &self.path)
             && let Ok(target) = found.canonicalize()
             && program.canonicalize().is_ok_and(|program| program == target)
         {
@@ -136,7 +136,9 @@ impl Installer {
         let members = entry.members(client)?;
         let text = client.format().set("", &members)?;
         let command = client.program().map(|program| {
-            std::iter::once(program.to_owned()).chain(own_command::arguments_to_add(client, entry, &members)).collect()
+            std::iter::once(program.to_owned())
+                .chain(client_command::arguments_to_add(client, entry, &members))
+                .collect()
         });
         Ok(PrintedEntry { client: client.name(), file: self.file(client), text, command })
     }
@@ -169,7 +171,7 @@ impl Installer {
 
     /// Returns the path of the client's own program.
     fn command(&self, client: McpClient) -> Option<PathBuf> {
-        own_command::find_program(self.system, client.program()?, &self.path)
+        client_command::find_program(self.system, client.program()?, &self.path)
     }
 }
 
@@ -202,7 +204,7 @@ impl ClientEdit<'_> {
                 self.file.path.display()
             ),
             None => {
-                let arguments = own_command::arguments_to_add(self.client, entry, &members);
+                let arguments = client_command::arguments_to_add(self.client, entry, &members);
                 let command =
                     self.run(arguments, |found| found.is_some_and(|found| matches_members(found, &members)))?;
                 if command.is_none() {
@@ -220,7 +222,7 @@ impl ClientEdit<'_> {
                 self.file.path.display()
             );
         }
-        let command = match own_command::arguments_to_remove(self.client) {
+        let command = match client_command::arguments_to_remove(self.client) {
             Some(arguments) => self.run(arguments, |found| found.is_none())?,
             None => None,
         };
@@ -240,7 +242,7 @@ impl ClientEdit<'_> {
     fn remove(&self, found: &Value) -> Result<()> {
         let format = self.client.format();
         let text = self.file.text.as_deref().unwrap_or_default();
-        if let Some(members) = in_order(found) {
+        if let Some(members) = ordered_members(found) {
             for (path, original) in self.file.backups() {
                 let has_no_entry = format.find(&original).is_ok_and(|found| found.is_none());
                 if has_no_entry && format.set(&original, &members).is_ok_and(|installed| installed == text) {
@@ -259,7 +261,7 @@ impl ClientEdit<'_> {
     fn run(&self, arguments: Vec<String>, is_done: impl Fn(Option<&Value>) -> bool) -> Result<Option<Vec<String>>> {
         let Some(program) = self.installer.command(self.client) else { return Ok(None) };
         if !self.dry_run {
-            own_command::run(&program, &arguments, self.installer.folders.home())?;
+            client_command::run(&program, &arguments, self.installer.folders.home())?;
             let file = ConfigFile::read(&self.file.path)?;
             if !is_done(find_entry(self.client, &file)?.as_ref()) {
                 bail!(

@@ -1,28 +1,28 @@
-//! Edits JSON with comments in place.
+//! Edits JSON with comments without changing other parts of the text.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
-use super::bad_text::BadText;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
+use super::edit_error::EditError;
+use super::members::{ENTRY_NAME, Members, SERVER_MEMBERS, find_member};
 
 /// The byte order mark, which some editors write at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the whole document. An empty text is an object without members.
-pub(super) fn read(text: &str, container: &str, trailing_commas: bool) -> Result<Value, BadText> {
+pub(super) fn read(text: &str, container: &str, trailing_commas: bool) -> Result<Value, EditError> {
     let (_, root) = parse(text, trailing_commas)?;
     let Some(object) = top(&root)? else { return Ok(Value::Object(Map::new())) };
     // JSON parsers disagree on duplicate members.
     if let Some(servers) = servers(&object, container)? {
-        sole(&servers, ENTRY_NAME)?;
+        unique_member(&servers, ENTRY_NAME)?;
     }
-    object.to_serde_value().ok_or_else(|| BadText("a value in it is not understood".to_owned()))
+    object.to_serde_value().ok_or_else(|| EditError("a value in it is not understood".to_owned()))
 }
 
 /// Adds or changes the entry.
-pub(super) fn set(text: &str, container: &str, members: &Members, trailing_commas: bool) -> Result<String, BadText> {
+pub(super) fn set(text: &str, container: &str, members: &Members, trailing_commas: bool) -> Result<String, EditError> {
     let (mark, root) = parse(text, trailing_commas)?;
     let is_new = top(&root)?.is_none();
     let object = root.object_value_or_set();
@@ -30,14 +30,14 @@ pub(super) fn set(text: &str, container: &str, members: &Members, trailing_comma
         Some(servers) => servers,
         None => object.object_value_or_set(container),
     };
-    match sole(&servers, ENTRY_NAME)? {
+    match unique_member(&servers, ENTRY_NAME)? {
         None => {
             let members = members.iter().map(|(name, value)| ((*name).to_owned(), input(value)));
             servers.append(ENTRY_NAME, CstInputValue::Object(members.collect()));
         }
         Some(entry) => {
-            let entry = entry.object_value().ok_or_else(|| BadText::not_an_object(ENTRY_NAME))?;
-            for name in OWN_MEMBERS {
+            let entry = entry.object_value().ok_or_else(|| EditError::not_an_object(ENTRY_NAME))?;
+            for name in SERVER_MEMBERS {
                 set_member(&entry, name, find_member(members, name))?;
             }
         }
@@ -50,18 +50,18 @@ pub(super) fn set(text: &str, container: &str, members: &Members, trailing_comma
 }
 
 /// Removes the entry.
-pub(super) fn remove(text: &str, container: &str, trailing_commas: bool) -> Result<String, BadText> {
+pub(super) fn remove(text: &str, container: &str, trailing_commas: bool) -> Result<String, EditError> {
     let (mark, root) = parse(text, trailing_commas)?;
     if let Some(object) = top(&root)?
         && let Some(servers) = servers(&object, container)?
-        && let Some(entry) = sole(&servers, ENTRY_NAME)?
+        && let Some(entry) = unique_member(&servers, ENTRY_NAME)?
     {
         entry.remove();
     }
     Ok(format!("{mark}{root}"))
 }
 
-fn parse(text: &str, trailing_commas: bool) -> Result<(&str, CstRootNode), BadText> {
+fn parse(text: &str, trailing_commas: bool) -> Result<(&str, CstRootNode), EditError> {
     let rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mark = &text[..text.len() - rest.len()];
     let options = ParseOptions {
@@ -80,37 +80,37 @@ fn parse(text: &str, trailing_commas: bool) -> Result<(&str, CstRootNode), BadTe
         let reason = error.kind().to_string();
         let mut letters = reason.chars();
         let reason: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
-        BadText::at(error.line_display(), error.column_display(), &reason)
+        EditError::at(error.line_display(), error.column_display(), &reason)
     })?;
     Ok((mark, root))
 }
 
 /// Returns the top-level object. `None` if the file is empty.
-fn top(root: &CstRootNode) -> Result<Option<CstObject>, BadText> {
+fn top(root: &CstRootNode) -> Result<Option<CstObject>, EditError> {
     match (root.value(), root.object_value()) {
         (None, _) => Ok(None),
         (Some(_), Some(object)) => Ok(Some(object)),
-        (Some(_), None) => Err(BadText("the file is no object with members".to_owned())),
+        (Some(_), None) => Err(EditError("the file is no object with members".to_owned())),
     }
 }
 
-fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, BadText> {
-    let Some(found) = sole(object, container)? else { return Ok(None) };
-    found.object_value().map(Some).ok_or_else(|| BadText::not_an_object(container))
+fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, EditError> {
+    let Some(found) = unique_member(object, container)? else { return Ok(None) };
+    found.object_value().map(Some).ok_or_else(|| EditError::not_an_object(container))
 }
 
 /// Returns the member with this name.
 ///
 /// # Errors
 /// Returns an error if there are several members.
-fn sole(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, BadText> {
+fn unique_member(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, EditError> {
     let mut found = object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
     let first = found.next();
-    if found.next().is_some() { Err(BadText::duplicate(name)) } else { Ok(first) }
+    if found.next().is_some() { Err(EditError::duplicate(name)) } else { Ok(first) }
 }
 
-fn set_member(entry: &CstObject, name: &str, wanted: Option<&Value>) -> Result<(), BadText> {
-    match (sole(entry, name)?, wanted) {
+fn set_member(entry: &CstObject, name: &str, wanted: Option<&Value>) -> Result<(), EditError> {
+    match (unique_member(entry, name)?, wanted) {
         (Some(member), Some(value)) if member.to_serde_value().as_ref() == Some(value) => {}
         (Some(member), Some(value)) => member.set_value(input(value)),
         (Some(member), None) => member.remove(),

@@ -1,12 +1,13 @@
-//! The members of an entry, in any client's file.
+//! The members of an entry, independent of the client's file format.
 
 use serde_json::Value;
 
 /// The name of the entry, in every client.
 pub const ENTRY_NAME: &str = "signpost";
 
-/// The members that describe the server. All others belong to the user, and do not change.
-pub(super) const OWN_MEMBERS: [&str; 7] = ["type", "source", "command", "args", "url", "serverUrl", "httpUrl"];
+/// Names of the members that describe the server. All other members belong to the user and are not
+/// changed.
+pub(super) const SERVER_MEMBERS: [&str; 7] = ["type", "source", "command", "args", "url", "serverUrl", "httpUrl"];
 
 /// The members of an entry, in their order in the file.
 pub(super) type Members = Vec<(&'static str, Value)>;

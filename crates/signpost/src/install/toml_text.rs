@@ -1,55 +1,55 @@
-//! Edits TOML in place.
+//! Edits TOML without changing other parts of the text.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use super::bad_text::BadText;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
+use super::edit_error::EditError;
+use super::members::{ENTRY_NAME, Members, SERVER_MEMBERS, find_member};
 
 /// Reads the whole document.
-pub(super) fn read(text: &str) -> Result<Value, BadText> {
+pub(super) fn read(text: &str) -> Result<Value, EditError> {
     parse(text)?;
-    let whole: Map<String, Value> = toml::from_str(text).map_err(|error| BadText(error.message().to_owned()))?;
+    let whole: Map<String, Value> = toml::from_str(text).map_err(|error| EditError(error.message().to_owned()))?;
     Ok(Value::Object(whole))
 }
 
 /// Adds or changes the entry.
-pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<String, BadText> {
+pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let servers = document.entry(container).or_insert_with(|| {
         let mut table = Table::new();
-        // Without a separate header.
+        // The table gets no separate header.
         table.set_implicit(true);
         Item::Table(table)
     });
     let is_inline = servers.is_inline_table();
-    let servers = servers.as_table_like_mut().ok_or_else(|| BadText::not_an_object(container))?;
+    let servers = servers.as_table_like_mut().ok_or_else(|| EditError::not_an_object(container))?;
     let entry = servers
         .entry(ENTRY_NAME)
         .or_insert_with(|| if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) });
-    let entry = entry.as_table_like_mut().ok_or_else(|| BadText::not_an_object(ENTRY_NAME))?;
-    for name in OWN_MEMBERS {
+    let entry = entry.as_table_like_mut().ok_or_else(|| EditError::not_an_object(ENTRY_NAME))?;
+    for name in SERVER_MEMBERS {
         set_member(entry, name, find_member(members, name));
     }
     Ok(document.to_string())
 }
 
 /// Removes the entry.
-pub(super) fn remove(text: &str, container: &str) -> Result<String, BadText> {
+pub(super) fn remove(text: &str, container: &str) -> Result<String, EditError> {
     let mut document = parse(text)?;
     if let Some(servers) = document.get_mut(container) {
-        servers.as_table_like_mut().ok_or_else(|| BadText::not_an_object(container))?.remove(ENTRY_NAME);
+        servers.as_table_like_mut().ok_or_else(|| EditError::not_an_object(container))?.remove(ENTRY_NAME);
     }
     Ok(document.to_string())
 }
 
-fn parse(text: &str) -> Result<DocumentMut, BadText> {
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
     text.parse::<DocumentMut>().map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
         let before = text.get(..at).unwrap_or_default();
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-        BadText::at(line, column, error.message())
+        EditError::at(line, column, error.message())
     })
 }
 

@@ -1,11 +1,11 @@
-//! Finds out why a receiver rejects events: posts test events that a receiver with a known mistake would accept. A test
-//! has no effect at the site.
+//! Diagnoses why a receiver rejects events, by posting test events that a receiver with a known
+//! mistake would accept. Test events have no effect at the site.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use signpost_auth::diagnosis::{Framework, KnownSecret, Mistake, mend, possible_mistakes};
+use signpost_auth::diagnosis::{Framework, KnownSecret, Mistake, possible_mistakes, remedies};
 use signpost_login::domains::SigningSecrets;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
@@ -24,14 +24,14 @@ pub(crate) enum RefusalCause {
     Mistake(Mistake, Option<Framework>),
     /// The status shows that the signature is not the reason.
     Status(u16),
-    /// It accepts a test with a correct signature, so it rejects the event itself.
+    /// The receiver accepts a test with a correct signature, so it rejects the event itself.
     Event,
-    /// It accepts a test with a wrong signature.
-    Unchecked,
-    /// It rejects all tests.
+    /// The receiver accepts a test with a wrong signature.
+    SignatureUnchecked,
+    /// The receiver rejects all tests.
     Unexplained,
-    /// It stopped answering, or is slow.
-    Silent,
+    /// The receiver stopped answering, or is slow.
+    Unresponsive,
 }
 
 /// Finds out why the receiver rejected an event with this reply. The body of a 5xx reply may contain the reason.
@@ -49,7 +49,7 @@ pub(crate) async fn diagnose(
     }
     match timeout(TIMEOUT, probe(target, refusal, secrets, others)).await {
         Ok(Ok(cause)) => cause,
-        Ok(Err(_)) | Err(_) => RefusalCause::Silent,
+        Ok(Err(_)) | Err(_) => RefusalCause::Unresponsive,
     }
 }
 
@@ -62,7 +62,7 @@ async fn probe(
 ) -> Result<RefusalCause> {
     let refused = post_test(target, &test_event(), &draw_secrets()).await?;
     if refused.is_success() {
-        return Ok(RefusalCause::Unchecked);
+        return Ok(RefusalCause::SignatureUnchecked);
     }
     let plain = post_test(target, &test_event(), secrets).await?;
     let is_plain_accepted = is_signature_accepted(&plain, &refused);
@@ -134,7 +134,7 @@ impl RefusalCause {
                  what this event says"
                     .to_owned()
             }
-            Self::Unchecked => {
+            Self::SignatureUnchecked => {
                 "unchecked tests: the receiver accepts a test event with a wrong signature, so tests cannot show why \
                  it refuses this one"
                     .to_owned()
@@ -143,7 +143,7 @@ impl RefusalCause {
                 "unexplained: the receiver refuses test events too, and none of the known mistakes explains it"
                     .to_owned()
             }
-            Self::Silent => {
+            Self::Unresponsive => {
                 "no answer: the receiver was too slow, or stopped answering, when it was asked for the reason"
                     .to_owned()
             }
@@ -161,26 +161,26 @@ impl RefusalCause {
             Self::Mistake(mistake, _) => mistake.code(),
             Self::Status(_) => "status",
             Self::Event => "event",
-            Self::Unchecked => "unchecked",
+            Self::SignatureUnchecked => "unchecked",
             Self::Unexplained => "unexplained",
-            Self::Silent => "silent",
+            Self::Unresponsive => "silent",
         }
     }
 
     /// Returns the fix, a line per possible framework.
-    pub(crate) fn mending(&self) -> Vec<String> {
+    pub(crate) fn remedies(&self) -> Vec<String> {
         match self {
-            Self::Mistake(mistake, framework) => mend(mistake, *framework),
-            Self::Unchecked => vec!["Check the signature before anything else, of test events too".to_owned()],
+            Self::Mistake(mistake, framework) => remedies(mistake, *framework),
+            Self::SignatureUnchecked => vec!["Check the signature before anything else, of test events too".to_owned()],
             Self::Unexplained => vec![
                 "Log the bytes and the headers that came, and ask 'signpost webhook verify' what does not fit"
                     .to_owned(),
             ],
-            Self::Status(_) | Self::Event | Self::Silent => Vec::new(),
+            Self::Status(_) | Self::Event | Self::Unresponsive => Vec::new(),
         }
     }
 
     pub(crate) fn document(&self) -> Value {
-        json!({ "mistake": self.code(), "text": self.text(), "mending": self.mending() })
+        json!({ "mistake": self.code(), "text": self.text(), "mending": self.remedies() })
     }
 }

@@ -1,7 +1,7 @@
-//! A client of a site's endpoint for events that finds out why it rejects an event.
+//! Posts events to a receiver, and diagnoses why it rejects them.
 
 pub(crate) mod diagnose;
-pub(crate) mod known;
+pub(crate) mod known_secrets;
 pub(crate) mod sample;
 
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(crate) struct EventTarget {
 #[derive(Debug)]
 pub(crate) struct TargetReply {
     pub(crate) status: u16,
-    pub(crate) took: Duration,
+    pub(crate) elapsed: Duration,
     /// The beginning of the body, on a single line.
     pub(crate) excerpt: String,
     pub(crate) framework: Option<Framework>,
@@ -72,10 +72,10 @@ impl EventTarget {
         let powered_by = answer.headers.get("x-powered-by").and_then(|value| value.to_str().ok());
         Ok(TargetReply {
             status: answer.status,
-            took: began.elapsed(),
+            elapsed: began.elapsed(),
             excerpt: first_words(&text),
-            mistake: if answer.status >= 500 { Mistake::recognise(&text) } else { None },
-            framework: Framework::recognise(server, powered_by),
+            mistake: if answer.status >= 500 { Mistake::detect(&text) } else { None },
+            framework: Framework::detect(server, powered_by),
         })
     }
 
@@ -100,7 +100,7 @@ fn first_words(text: &str) -> String {
     let is_page = text.trim_start().starts_with('<');
     let bare: String = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, behind)| behind)).collect();
     let words: Vec<_> = if is_page { &bare } else { text }.split_whitespace().collect();
-    signpost_text::line(&words.join(" ")).chars().take(MAX_SHOWN).collect()
+    signpost_text::clean_line(&words.join(" ")).chars().take(MAX_SHOWN).collect()
 }
 
 impl TargetReply {
@@ -114,7 +114,7 @@ impl TargetReply {
     }
 
     pub(crate) fn millis(&self) -> u64 {
-        u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Signed sample events, for tests of receivers.
+//! Creates signed sample events for tests of receivers.
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn unusual_spelling_is_equal_json() {
+    fn unusual_formatting_is_equal_json() {
         let plain = SampleEvent::test(Timestamp::UNIX_EPOCH, [0; 16]);
         let unusual = plain.clone().unusually_spelled();
         let read = |sample: &SampleEvent| serde_json::from_str::<serde_json::Value>(&sample.body).unwrap();
         assert_eq!(read(&plain), read(&unusual));
-        for spelling in signpost_auth::diagnosis::BodySpelling::ALL {
-            assert!(!spelling.spell(unusual.body.as_bytes()).contains(&unusual.body), "{spelling:?}");
+        for rewrite in signpost_auth::diagnosis::BodyRewrite::ALL {
+            assert!(!rewrite.apply(unusual.body.as_bytes()).contains(&unusual.body), "{rewrite:?}");
         }
     }
 }

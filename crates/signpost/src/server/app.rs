@@ -1,4 +1,4 @@
-//! The services of a server, and the platform that they share.
+//! The application state of a server.
 
 use std::ops::Deref;
 
@@ -18,7 +18,7 @@ pub struct App {
     pub platform: Platform,
     /// The login service.
     pub login: LoginService,
-    /// OpenID Connect.
+    /// The OpenID Connect service.
     pub openid: OpenidService,
     /// The ATM service.
     pub atm: AtmService,

@@ -1,4 +1,4 @@
-//! Applies changes by other servers on this database.
+//! Updates the caches when other servers change the database.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use signpost_store::StoreChange;
 
 use super::App;
 
-/// Applies changes until the server drains.
+/// Applies notifications about changes until the server drains.
 pub(crate) async fn run(app: Arc<App>) {
     let Some(mut changes) = app.store.changes() else { return };
     while let Some(Some(change)) = app.draining.run_until_cancelled(changes.next()).await {

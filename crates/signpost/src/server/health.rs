@@ -1,4 +1,5 @@
-//! `/health` for people and load balancers; `/health/ready` for load balancers that send traffic.
+//! Handlers of the health endpoints: `/health` reports that the server is alive, and
+//! `/health/ready` reports whether it can serve requests.
 
 use std::sync::Arc;
 

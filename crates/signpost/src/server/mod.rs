@@ -1,4 +1,4 @@
-//! The life cycle of the server: open, listen, serve, drain, close.
+//! The life cycle of the server: opens the database, listens, serves requests, drains, and closes.
 
 mod app;
 mod changes;
@@ -27,13 +27,13 @@ use signpost_login::LoginService;
 use signpost_login::domains::{DomainVerifier, system_domain};
 use signpost_login::events;
 use signpost_openid::OpenidService;
-use signpost_platform::accounts::audit::refusals::Refusals;
+use signpost_platform::accounts::audit::refusals::RejectionCounter;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
 use signpost_platform::interval::run_every;
 use signpost_platform::limits::Limits;
-use signpost_platform::observe::host_refusals::HostRefusals;
 use signpost_platform::observe::metrics::Metrics;
+use signpost_platform::observe::wrong_host_log::WrongHostLog;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_platform::redis::Redis;
@@ -51,15 +51,15 @@ use crate::deployment::servers::{ANNOUNCE_INTERVAL, AnnouncedServer};
 
 pub use self::app::App;
 
-/// Time for requests in progress to end when the server stops. The server ends within ten seconds; the remainder is for
-/// the database and for work on other threads.
-const DRAIN: Duration = Duration::from_secs(9);
-/// Time for the database to close after that.
-const CLOSE: Duration = Duration::from_millis(400);
-/// Time for work on other threads to end after that.
-pub(crate) const LEAVE: Duration = Duration::from_millis(400);
+/// Timeout for requests in progress when the server stops. The server ends within ten seconds; the
+/// remainder is for the database and for work on other threads.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(9);
+/// Timeout for closing the database after the requests have ended.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
+/// Timeout for work on other threads after the database was closed.
+pub(crate) const THREADS_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// A server that has opened its database and its address, and does not serve yet.
+/// A server that has opened its listen address and its database, and is ready to serve.
 #[derive(Debug)]
 pub struct HttpServer {
     /// The services.
@@ -67,7 +67,8 @@ pub struct HttpServer {
     listener: TcpListener,
     metrics: Option<TcpListener>,
     announced: AnnouncedServer,
-    /// Held while the server runs: two servers on an embedded database would deliver every event twice.
+    /// The lock of an embedded database. It is held while the server runs, because two servers on
+    /// an embedded database would deliver every event twice.
     lock: Option<DatabaseLock>,
 }
 
@@ -153,7 +154,7 @@ impl HttpServer {
             drop(lock.as_ref().map(DatabaseLock::clear_record));
             app.store.close().await;
         };
-        end(&app.draining, [DRAIN, CLOSE], running, close).await;
+        end(&app.draining, [DRAIN_TIMEOUT, CLOSE_TIMEOUT], running, close).await;
         tracing::info!("server stopped");
         Ok(())
     }
@@ -178,7 +179,7 @@ async fn open_app(
     let platform = Platform::from(PlatformParts {
         clock,
         is_https: config.is_https(),
-        serves_only_its_machine: config.serves_only_its_machine(),
+        is_loopback_only: config.is_loopback_only(),
         listen,
         base_url: config.base_url(listen),
         origin: PublicOrigin::new(&public_address),
@@ -187,8 +188,8 @@ async fn open_app(
         proxies: config.proxies.clone(),
         store,
         keys: KeyCache::default(),
-        refusals: Refusals::default(),
-        host_refusals: HostRefusals::default(),
+        refusals: RejectionCounter::default(),
+        wrong_host_log: WrongHostLog::default(),
         limits: Limits::new(config.rates.clone(), redis.clone()),
         redis,
         outbound,
@@ -304,7 +305,7 @@ mod tests {
         let soon = Duration::from_millis(1);
         end(&draining, [soon; 2], pending(), pending()).await;
         end(&draining, [soon; 2], async {}, pending()).await;
-        assert!(DRAIN + CLOSE + LEAVE < Duration::from_secs(10), "the documented maximum");
+        assert!(DRAIN_TIMEOUT + CLOSE_TIMEOUT + THREADS_TIMEOUT < Duration::from_secs(10), "the documented maximum");
     }
 
     #[tokio::test]

@@ -1,4 +1,5 @@
-//! The documents of the HTTP API: `openapi.yaml`, and the reference as a page without external resources.
+//! Serves the documentation of the HTTP API: `openapi.yaml`, and the reference as a page without
+//! external resources.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -17,12 +18,13 @@ use signpost_platform::web::problem::Problem;
 use super::App;
 
 const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
-/// The page's `<main>`, generated from the document by `make reference`; a test checks that it is current.
+/// The `<main>` element of the reference page, which `make reference` generates from
+/// `openapi.yaml`. A test checks that it is up to date.
 const MAIN: &str = include_str!("../../assets/reference.html");
 /// The stylesheet of the page, loaded after the common stylesheet.
 pub(crate) const REFERENCE_STYLES: Asset =
     Asset::new("reference", "css", "text/css; charset=utf-8", include_bytes!("../../assets/reference.css"));
-const FRESH: Duration = Duration::from_mins(5);
+const CACHE_MAX_AGE: Duration = Duration::from_mins(5);
 
 /// Returns the routes of an environment's documents. The page contains its addresses.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>(app: &App, environment: Environment) -> Router<S> {
@@ -31,7 +33,7 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>(app: &App, environment: E
     let document = ([(CONTENT_TYPE, "application/yaml"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*"), cached], DOCUMENT);
     let origin = app.origin.clone();
     let address = app.public_address.clone();
-    // Rendered at the first request.
+    // The page is rendered at the first request.
     let page = Arc::new(LazyLock::new(move || Compressed::new(render(&origin, &address, environment))));
     Router::new()
         .route(&format!("{prefix}/openapi.yaml"), get(async || document).fallback(async || Problem::MethodNotAllowed))
@@ -43,7 +45,8 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>(app: &App, environment: E
 
 fn respond(page: &Compressed, headers: &HeaderMap) -> HtmlPage {
     let (body, is_gzip) = page.choose(headers);
-    let response = HtmlPage::public(body, FRESH).with_header(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let response =
+        HtmlPage::public(body, CACHE_MAX_AGE).with_header(header::VARY, HeaderValue::from_static("accept-encoding"));
     if !is_gzip {
         return response;
     }

@@ -21,15 +21,15 @@ use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
+use signpost_platform::web::request_log::{RequestLog, SpecialRoutes};
 use signpost_server::HostRouter;
 use tokio_util::sync::CancellationToken;
 
 use super::{App, health, reference, root};
 use crate::config::Service;
-use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
+use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_ROUTES};
 
-/// Routes with specific rules.
+/// The routes that are exempt from some rules for all requests.
 const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
     foreign: &transport::PATHS,
     unlimited: &[
@@ -41,7 +41,7 @@ const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
         // An untrusted proxy sends the requests of all its clients from its own address.
         FORWARD_CHECK,
     ],
-    slow: &SLOW_SCREENS,
+    slow: &SLOW_ROUTES,
 };
 
 /// Returns all routes of the server.
@@ -54,7 +54,8 @@ pub fn front(app: &Arc<App>) -> HostRouter {
         router = router.merge(signpost_atm::routes::pages().with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
-        // Full paths: a nested router would split and rebuild the URI of every request.
+        // The routes have full paths, because a nested router would split and rebuild the URI of
+        // every request.
         router = router.merge(reference::router(app, environment));
         if app.config.services.contains(&Service::Auth) {
             router =
@@ -82,7 +83,7 @@ pub fn front(app: &Arc<App>) -> HostRouter {
         files.extend([LOCATOR_STYLES, LOCATOR_PREVIEW]);
         files.extend(INSTALL_ASSETS);
     }
-    if let Some(console) = Console::of(&app.config, &app.login, &app.atm) {
+    if let Some(console) = Console::from_config(&app.config, &app.login, &app.atm) {
         router = router.merge(console.router().with_state(()));
         files.extend([CONSOLE_STYLES, CONSOLE_SCRIPT]);
     }
@@ -93,11 +94,11 @@ pub fn front(app: &Arc<App>) -> HostRouter {
     let router = if app.config.shutdown_delay.is_zero() {
         router
     } else {
-        router.layer(map_response_with_state(app.stopping.clone(), part))
+        router.layer(map_response_with_state(app.stopping.clone(), close_connection))
     };
     let log = RequestLog::for_server(&app.platform, SPECIAL_ROUTES);
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
-    let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
+    let mut wallet = WalletHost::from_service(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
     if let Some(wallet) = &mut wallet {
         wallet.router = log.clone().wrap(std::mem::take(&mut wallet.router));
     }
@@ -113,7 +114,7 @@ pub(super) fn programs() -> Vec<String> {
         .collect()
 }
 
-async fn part(State(stopping): State<CancellationToken>, mut response: Response) -> Response {
+async fn close_connection(State(stopping): State<CancellationToken>, mut response: Response) -> Response {
     if stopping.is_cancelled() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }

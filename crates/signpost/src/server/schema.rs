@@ -1,4 +1,4 @@
-//! The tables of all services, and their migrations.
+//! The database schema: the tables of all services, and their migrations.
 
 use signpost_atm::catalogue::{Source, StoredAtm, UnmergedAtm};
 use signpost_atm::feeds::Feed;
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// The login page promises it.
+    /// The login page states that no e-mail address and no password is stored.
     #[test]
     fn no_column_is_for_email_or_password() {
         for (table, column) in

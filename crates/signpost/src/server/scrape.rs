@@ -1,4 +1,4 @@
-//! `/metrics`, on its own listen address.
+//! Serves `/metrics` on a separate listen address.
 
 use std::sync::Arc;
 
@@ -62,9 +62,9 @@ async fn show_counters(State(metrics): State<Metrics>) -> Result<Response, Probl
 /// consider the server down.
 async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let services = ServiceGauges {
-        redis_answers: app.redis.as_ref().is_none_or(Redis::is_reachable),
+        is_redis_reachable: app.redis.as_ref().is_none_or(Redis::is_reachable),
         waiting_requests: i64::try_from(app.login.waiting.requests()).unwrap_or(i64::MAX),
-        machines: i64::try_from(app.atm.catalogue.snapshot().len()).unwrap_or(i64::MAX),
+        atms: i64::try_from(app.atm.catalogue.snapshot().len()).unwrap_or(i64::MAX),
     };
     let database = match measure_database(&app).await {
         Ok(gauges) => Some(gauges),

@@ -22,7 +22,7 @@ use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::setting::format_duration;
 use signpost_platform::web::problem::error_body;
-use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
+use signpost_platform::web::request_log::{RequestLog, SpecialRoutes};
 use signpost_server::{self as http, ConnectionLimits, HostRouter};
 use signpost_store::{DatabaseLock, DatabaseNotReady, Store, Unavailable, is_postgres};
 use tokio::net::TcpListener;
@@ -40,7 +40,7 @@ const MAX_CONNECTIONS: usize = 1024;
 /// Interval between two attempts to open the database.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// Time for requests in progress to end once the server has started.
-const DRAIN: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Answers requests until the server has started.
 pub(super) struct StartingServer {
@@ -85,7 +85,7 @@ impl StartingServer {
         };
         let deadline = async {
             opened.cancelled().await;
-            sleep(DRAIN).await;
+            sleep(DRAIN_TIMEOUT).await;
         };
         let serving = async {
             tokio::select! {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_starting_server_is_alive_and_not_ready() {
+    async fn starting_server_is_alive_and_not_ready() {
         while_starting(async |listen, metrics| {
             let health = send(listen, "GET /health", "*/*").await;
             assert!(health.starts_with("HTTP/1.1 200 ") && health.contains("\"status\":\"ok\""), "{health}");

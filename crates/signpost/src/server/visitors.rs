@@ -1,4 +1,5 @@
-//! Finds the user who is signed in at the system domain, for the locator, because it does not depend on the login.
+//! Finds the user who is signed in at the system domain, on behalf of the locator, because the
+//! locator does not depend on the login service.
 
 use anyhow::Result;
 use axum::http::HeaderMap;
@@ -10,7 +11,7 @@ use signpost_login::domains::{Domain, sql, system_domain};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, find_signed_in};
 use url::form_urlencoded;
 
-/// The users of the system domain.
+/// Looks up signed-in users of the system domain.
 #[derive(Debug)]
 pub(super) struct SystemDomainVisitors(pub(super) LoginService);
 

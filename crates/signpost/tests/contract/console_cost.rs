@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use signpost::server::schema::SCHEMA;
 use signpost_login::events::deliveries::{self, DELIVERY_STATEMENTS};
-use signpost_login::events::retries::{RETRY_STATEMENTS, RetryChoice, retry};
+use signpost_login::events::retries::{RETRY_STATEMENTS, RetryScope, retry};
 use signpost_platform::accounts::audit::{self, Actor};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::Store;
@@ -57,17 +57,17 @@ async fn retry_of_all_events_is_audited_once() {
     fill(&store, "acme", 2_500).await;
     fill(&store, "other", 3).await;
     let acme = Account { name: "acme".to_owned(), environment: Environment::Live };
-    let sent = retry(&store, RetryChoice::FailedOfAccount(&acme), &Actor::Operator, now).await.expect("a database");
+    let sent = retry(&store, RetryScope::FailedOfAccount(&acme), &Actor::Operator, now).await.expect("a database");
     assert_eq!(sent, 2_500);
     assert_eq!(
         deliveries::count_failed_up_to(&store, u32::MAX).await.expect("a database"),
         3,
         "the other account's stay"
     );
-    let sent = retry(&store, RetryChoice::FailedOfAccount(&acme), &Actor::Operator, now).await.expect("a database");
+    let sent = retry(&store, RetryScope::FailedOfAccount(&acme), &Actor::Operator, now).await.expect("a database");
     assert_eq!(sent, 0);
     fill(&store, "third", 1_000).await;
-    let sent = retry(&store, RetryChoice::Failed, &Actor::Operator, now).await.expect("a database");
+    let sent = retry(&store, RetryScope::Failed, &Actor::Operator, now).await.expect("a database");
     assert_eq!((sent, deliveries::count_failed_up_to(&store, u32::MAX).await.expect("a database")), (1_003, 0));
     let response = audit::sql::list_newest(&store, jiff::Timestamp::UNIX_EPOCH, "", "", 100).await.expect("a database");
     assert_eq!(response.len(), 2, "one entry for each action with an effect: {response:?}");

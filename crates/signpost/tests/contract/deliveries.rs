@@ -387,8 +387,8 @@ async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let dying = signpost_store::Store::open(&config.database_url(), &SCHEMA).expect("the database");
     let lease = now + SignedDuration::from_secs(45);
     events::sql::make_ready(&dying, now, 256).await.expect("a database");
-    let claimed = events::sql::claim(&dying, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;
-    assert_eq!(claimed.len(), 1);
+    let claimed = events::sql::claim(&dying, now, lease, &mut AttemptSlots::default()).await.expect("a database");
+    assert_eq!(claimed.deliveries.len(), 1);
     dying.close().await;
     let second = Service::open(settings, clock.clone()).await;
     let first_body = endpoint.next_request().await.body;

@@ -49,7 +49,7 @@ async fn doctor_reports_unreachable_redis_and_dns() {
     let findings = inspect(&unknown, None).await;
     let (redis, dns) = (of(&findings, "Redis"), of(&findings, "DNS"));
     assert_eq!((redis.grade, dns.grade), (Grade::Fail, Grade::Warn), "{findings:?}");
-    let mended = findings.iter().filter(|finding| finding.grade != Grade::Pass).all(|finding| finding.mend.is_some());
+    let mended = findings.iter().filter(|finding| finding.grade != Grade::Pass).all(|finding| finding.remedy.is_some());
     assert!(mended, "{findings:?}");
 }
 

@@ -76,7 +76,7 @@ fn body_of(path: &str, operation: &Value) -> Option<&'static str> {
 async fn endpoints_require_a_key_with_the_scope() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
-    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
         .await
@@ -194,7 +194,7 @@ async fn every_body_is_limited_json() {
     let (auth, visitor) = (service.shop().await, service.integrator().await.with_key(None));
     let session = auth.create_session("shop.test").await;
     let domain = auth.get("/domains").await.with(200)["domains"][0].clone();
-    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
         .await
@@ -238,7 +238,7 @@ async fn submission_and_qr_code_match_the_document() {
     let session = auth.create_session("shop.test").await;
     let picture = auth.get(&format!("/sessions/{}/qr.png", text(&session, "id"))).await;
     assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
-    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
         .await

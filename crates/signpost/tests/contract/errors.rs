@@ -106,7 +106,7 @@ async fn request_errors(integrator: &Integrator) -> Vec<Reply> {
 }
 
 async fn report_errors(service: &Service) -> Vec<Reply> {
-    let key = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let key = NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Atms);
     let account = Account { name: "kiosks".to_owned(), environment: Environment::Sandbox };
     let (store, now) = (&service.app.store, service.clock.now());
     keys::sql::insert(store, &Actor::Operator, &account, "machines", &key, now).await.expect("a stored key");

@@ -316,7 +316,7 @@ async fn check_deliveries(integrator: &Integrator, event_url: &str) {
 }
 
 async fn check_atms(service: &Service) {
-    let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
+    let atms = NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
         .await

@@ -175,8 +175,10 @@ async fn run_until(point: Point, store: &Store, now: Timestamp, url: &str) {
         return;
     }
     events::sql::make_ready(store, now, 256).await.expect("a database");
-    let claimed =
-        events::sql::claim(store, now, leased_until, &mut AttemptSlots::default()).await.expect("a database").taken;
+    let claimed = events::sql::claim(store, now, leased_until, &mut AttemptSlots::default())
+        .await
+        .expect("a database")
+        .deliveries;
     let [delivery] = &claimed[..] else { panic!("{claimed:?}") };
     if matches!(point, Point::Claimed) {
         return;

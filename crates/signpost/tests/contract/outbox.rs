@@ -9,7 +9,7 @@ use signpost_platform::accounts::audit::{self, Actor};
 use crate::harness::{Endpoint, Program, Service, text, until};
 
 async fn retry_all(service: &Service, now: jiff::Timestamp) -> anyhow::Result<usize> {
-    events::retries::retry(&service.app.store, events::RetryChoice::Failed, &Actor::Operator, now).await
+    events::retries::retry(&service.app.store, events::RetryScope::Failed, &Actor::Operator, now).await
 }
 
 #[tokio::test]

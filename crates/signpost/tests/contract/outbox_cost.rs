@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, StatementStatus, named_params};
 use signpost::server::schema::SCHEMA;
-use signpost_login::events::slots::{MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
-use signpost_login::events::sql::{CLAIM, DUE, END, NEXT};
+use signpost_login::events::slots::{MAX_ENDPOINTS_PER_SCAN, MAX_PER_ENDPOINT};
+use signpost_login::events::sql::{CLAIM, DUE, END_ATTEMPT, NEXT};
 use signpost_store::Store;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -40,7 +40,7 @@ impl Outbox {
     fn query_due(&self, known: &str) -> (i32, usize) {
         let mut look = self.0.prepare(DUE).unwrap();
         let params =
-            named_params! { "$1": NOW, "$2": MAX_PER_ENDPOINT, "$3": 256, "$4": MAX_ENDPOINTS_PER_LOOK, "$5": known };
+            named_params! { "$1": NOW, "$2": MAX_PER_ENDPOINT, "$3": 256, "$4": MAX_ENDPOINTS_PER_SCAN, "$5": known };
         let found = look.query_map(params, |row| row.get::<_, Option<String>>(1)).unwrap();
         let found = found.filter(|id| id.as_ref().unwrap().is_some()).count();
         (look.get_status(StatementStatus::VmStep), found)
@@ -58,7 +58,7 @@ impl Outbox {
     fn end_event(&self) -> i32 {
         let id = format!("few-{}-7", NOW - 1);
         self.0.execute("UPDATE deliveries SET leased_until = ?1 WHERE id = ?2", (NOW, &id)).unwrap();
-        let mut end = self.0.prepare(END).unwrap();
+        let mut end = self.0.prepare(END_ATTEMPT).unwrap();
         let params = named_params! {
             "$1": "pending", "$2": NOW - 1, "$3": None::<i64>, "$4": 500, "$5": "no", "$6": id, "$7": NOW, "$8": None::<&str>,
             "$9": "[]",

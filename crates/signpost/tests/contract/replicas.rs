@@ -292,7 +292,7 @@ async fn lease_and_complete(store: Store, now: Timestamp) -> Vec<String> {
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None, clock_ahead_s: None };
     loop {
         let claimed =
-            events::sql::claim(&store, now, lease, &mut AttemptSlots::default()).await.expect("a database").taken;
+            events::sql::claim(&store, now, lease, &mut AttemptSlots::default()).await.expect("a database").deliveries;
         let left = store.read("SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT 1", Vec::new()).await;
         if claimed.is_empty() && left.expect("a database").is_empty() {
             return taken;

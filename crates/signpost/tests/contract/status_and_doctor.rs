@@ -151,7 +151,7 @@ async fn installation_counts_match_the_database() {
     let (config, now) = (&service.app.config, service.clock.now());
     let outbound = Outbound::new(&NameResolver::System);
     let look = Installation::inspect(config, Ok(service.app.store.clone()), &outbound, None, now).await;
-    assert_eq!(look.surroundings.database_clock.is_some(), is_postgres(&config.database_url()));
+    assert_eq!(look.dependencies.database_clock.is_some(), is_postgres(&config.database_url()));
     let seen = look.database.expect("it is there");
     assert_eq!((seen.domains.sandbox, seen.users, seen.pending_sessions), (1, 1, 1));
     assert_eq!((seen.events.waiting, seen.events.failed), (1, 0));

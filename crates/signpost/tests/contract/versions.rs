@@ -57,14 +57,14 @@ async fn older_server_works_until_contract() {
     // An embedded database has one server, so the tables are contracted immediately.
     if is_postgres(&url) {
         let migrated = Store::migrate(&url, newer, false).await.expect("a migration");
-        assert_eq!(migrated, Migrated { from, to: expanded, waiting: vec![contracted] });
+        assert_eq!(migrated, Migrated { from, to: expanded, pending: vec![contracted] });
         log_in(&service).await;
         let refused = Store::migrate(&url, newer, true).await.expect_err("an older server is connected");
         assert!(refused.to_string().contains("update or stop it first"), "{refused:#}");
         log_in(&service).await;
     }
     service.stop().await;
-    assert_eq!(Store::migrate(&url, newer, true).await.expect("a migration").waiting, [0; 0]);
+    assert_eq!(Store::migrate(&url, newer, true).await.expect("a migration").pending, [0; 0]);
     let refused = Store::open(&url, &SCHEMA).expect_err("an older version");
     let refused = refused.downcast_ref::<DatabaseTooNew>().expect("a newer version");
     assert_eq!((refused.needed, refused.known), (contracted, from));

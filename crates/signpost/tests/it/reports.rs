@@ -47,7 +47,7 @@ fn gone() -> Value {
 /// Creates an API key of an operator.
 async fn operator(service: &Service, name: &str) -> String {
     let account = Account { name: name.to_owned(), environment: Environment::Live };
-    let key = NewKey::new(Environment::Live, random(), random()).for_scope(Scope::Atms);
+    let key = NewKey::new(Environment::Live, random(), random()).with_scope(Scope::Atms);
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "feed", &key, service.app.clock.now())
         .await
         .unwrap();

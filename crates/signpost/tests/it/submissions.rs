@@ -26,7 +26,7 @@ struct Operator<'a> {
 
 async fn operator<'a>(server: &'a Service, name: &str, environment: Environment) -> Operator<'a> {
     let account = Account { name: name.to_owned(), environment };
-    let key = NewKey::new(environment, random(), random()).for_scope(Scope::Atms);
+    let key = NewKey::new(environment, random(), random()).with_scope(Scope::Atms);
     keys::sql::insert(&server.app.store, &Actor::Operator, &account, "feed", &key, server.app.clock.now())
         .await
         .unwrap();

@@ -1,4 +1,4 @@
-//! The address of the server, and connecting to it.
+//! Parses PostgreSQL connection URLs and opens connections.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,30 +14,30 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::migrate::{Migration, SERVER, known};
+use crate::migrate::{Migration, SERVER, newest_version};
 
-/// Timeout of connecting.
+/// Timeout of opening a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of hosts in a database address.
 const MAX_HOSTS: usize = 16;
-/// The timeout of statements, and of the locks of a client that no longer responds.
-const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '20s'";
+/// Sets the timeout of statements, and of transactions in which the client no longer responds.
+const SESSION_SETTINGS: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '20s'";
 
-/// A parsed database address.
+/// A parsed PostgreSQL connection URL.
 #[derive(Clone)]
 pub(super) struct PostgresAddress {
     config: Config,
     tls: MakeRustlsConnect,
 }
 
-/// The parts of the URL of a database, before the file with the root certificates is read.
+/// The parts of a connection URL, before the file with the root certificates is read.
 struct UrlParts {
     config: Config,
-    /// The value of `sslrootcert`.
+    /// The value of the parameter `sslrootcert`.
     roots: Option<PathBuf>,
 }
 
-/// The protocol of a connection. It has to be polled.
+/// The protocol driver of a connection. It must be polled.
 pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 impl PostgresAddress {
@@ -48,27 +48,28 @@ impl PostgresAddress {
     pub(super) fn parse(url: &str, migrations: &[Migration]) -> Result<Self> {
         let UrlParts { mut config, roots } = UrlParts::parse(url)?;
         if config.get_application_name().is_none() {
-            config.application_name(format!("{SERVER}{}", known(migrations)));
+            config.application_name(format!("{SERVER}{}", newest_version(migrations)));
         }
         let is_encrypted = config.get_ssl_mode() == SslMode::Require;
         Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref())?) })
     }
 
-    /// Returns true if connections cross a network without encryption.
+    /// Returns `true` if connections are not encrypted although they leave this host.
     pub(super) fn is_exposed(&self) -> bool {
-        self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_far)
+        self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_remote)
     }
 
-    /// Opens a connection; the second part has to be polled for the first to work.
+    /// Opens a connection. The client works only while the returned driver is polled.
     pub(super) async fn open(&self) -> Result<(Client, Wire)> {
         Ok(tokio::time::timeout(CONNECT_TIMEOUT, self.config.connect(self.tls.clone())).await??)
     }
 
-    /// Opens a connection and applies `setting` to its session.
+    /// Opens a connection and runs `setting` on it, an SQL statement that configures the session.
     pub(super) async fn connect(&self, setting: &str) -> Result<Client> {
         let (client, wire) = self.open().await?;
         tokio::spawn(async { drop(wire.await) });
-        tokio::time::timeout(CONNECT_TIMEOUT, client.batch_execute(&format!("{SESSION}; {setting}"))).await??;
+        tokio::time::timeout(CONNECT_TIMEOUT, client.batch_execute(&format!("{SESSION_SETTINGS}; {setting}")))
+            .await??;
         Ok(client)
     }
 }
@@ -104,28 +105,30 @@ impl UrlParts {
                 )
             }
         };
-        // A host that is off does not respond: time must be left for the others.
+        // A host that is down does not respond, so the timeout must leave time for the remaining
+        // hosts.
         config.connect_timeout(CONNECT_TIMEOUT / u32::try_from(hosts)?);
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         Ok(Self { config, roots })
     }
 }
 
-/// Returns `true` if an address belongs to a PostgreSQL server.
+/// Returns `true` if a database URL has the scheme of PostgreSQL.
 #[must_use]
 pub fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
-/// Checks whether this is the address of a PostgreSQL server that [`Store::open`](crate::Store::open) can use, without
-/// reading files and without connecting to it.
+/// Returns `true` if [`Store::open`](crate::Store::open) can parse this PostgreSQL URL. Does not
+/// read files or open connections.
 #[must_use]
 pub fn is_postgres_url(url: &str) -> bool {
     is_postgres(url) && UrlParts::parse(url).is_ok()
 }
 
-/// Returns `true` if a host is another machine. Names on a private network count as other machines.
-fn is_far(host: &Host) -> bool {
+/// Returns `true` if a host is not this machine. Names that resolve to a private network count as
+/// remote.
+fn is_remote(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
         Host::Unix(_) => false,

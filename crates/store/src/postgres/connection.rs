@@ -1,4 +1,5 @@
-//! A connection, which runs a statement, a write, or the writes of many requests in a single commit.
+//! Runs statements on a PostgreSQL connection: independent reads, single writes, and groups of
+//! writes in one transaction.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,17 +12,18 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
-use super::group::{StatementBatch, StatementResult, WriteGroup, written};
+use super::group::{StatementBatch, StatementResult, WriteGroup, write_outcome};
 use super::value;
 use crate::random::random;
 use crate::row::{Row, Value};
 use crate::statement::{Statement, Unavailable, WriteOutcome};
 
-/// Maximum attempts of a single write that conflicts with another transaction.
+/// Maximum number of attempts of a write that conflicts with another transaction.
 const MAX_ATTEMPTS: u32 = 20;
-/// Maximum attempts of a group of writes, before each runs separately.
+/// Maximum number of attempts of a group of writes, before each write runs in a separate
+/// transaction.
 const MAX_GROUP_ATTEMPTS: u32 = 3;
-/// Maximum number of statements that are sent before the first reply is read.
+/// Maximum number of statements that are sent before the first reply is awaited.
 const MAX_PIPELINED: usize = 256;
 
 /// A connection with its prepared statements.
@@ -37,27 +39,28 @@ impl Connection {
 
     /// Runs independent reads. A failure affects only its read.
     pub(super) async fn read_all(&mut self, statements: &[Statement]) -> Vec<Result<Vec<Row>>> {
-        let mut unknown = Vec::with_capacity(statements.len());
+        let mut prepare_errors = Vec::with_capacity(statements.len());
         for statement in statements {
-            unknown.push(self.prepare(&[statement.sql]).await.err());
+            prepare_errors.push(self.prepare(&[statement.sql]).await.err());
         }
-        let known = statements.iter().zip(&unknown).filter(|(_, error)| error.is_none());
-        let mut replies = replies(known.map(|(statement, _)| self.send(statement)).collect()).await.into_iter();
-        let results = unknown.into_iter().map(|error| match error {
+        let prepared = statements.iter().zip(&prepare_errors).filter(|(_, error)| error.is_none());
+        let mut replies =
+            await_replies(prepared.map(|(statement, _)| self.send(statement)).collect()).await.into_iter();
+        let results = prepare_errors.into_iter().map(|error| match error {
             Some(error) => Err(error),
             None => Ok(replies.next().context("each statement has a reply")??.1),
         });
         results.collect()
     }
 
-    /// Runs the writes of many requests, in a single transaction if they do not conflict. Each write has the outcome
-    /// that it would have in a separate transaction.
+    /// Runs writes of different requests, in a single transaction if they do not conflict. Each
+    /// write has the outcome that it would have in a separate transaction.
     pub(super) async fn write_all(&mut self, writes: &[Vec<Statement>]) -> Vec<Result<WriteOutcome>> {
         if writes.len() > 1 {
             for attempt in 0..MAX_GROUP_ATTEMPTS {
                 match self.run_together(writes).await {
                     Ok(Some(written)) => return written.into_iter().map(Ok).collect(),
-                    // It is unknown whether the transaction was committed.
+                    // It is unknown if the transaction was committed.
                     Err(error) if self.client.is_closed() => {
                         return writes.iter().map(|_| Err(Unavailable(format!("{error:#}")).into())).collect();
                     }
@@ -87,51 +90,51 @@ impl Connection {
         // A single statement is atomic.
         if let [statement] = write.as_slice() {
             self.prepare(&[statement.sql]).await?;
-            return Ok(written(write, [self.run(statement).await?].into()));
+            return Ok(write_outcome(write, [self.run(statement).await?].into()));
         }
         let written = self.run_together(std::slice::from_ref(write)).await?;
         written.and_then(|mut written| written.pop()).context("one write")
     }
 
-    /// Runs several writes as a single transaction. Returns `None` if a write was refused after it had changed
-    /// something: nothing was written, and each write has to run separately.
+    /// Runs several writes in a single transaction. Returns `None` if a write was refused after it
+    /// had changed a row: the transaction is rolled back, and each write must run separately.
     async fn run_together(&mut self, writes: &[Vec<Statement>]) -> Result<Option<Vec<WriteOutcome>>> {
         let group = WriteGroup::new(writes);
         let mut texts: Vec<&'static str> = group.batch.iter().map(|batch| batch.sql).collect();
-        texts.extend(group.others.iter().copied().flatten().map(|statement| statement.sql));
+        texts.extend(group.unbatched.iter().copied().flatten().map(|statement| statement.sql));
         self.prepare(&texts).await?;
         if let Some(batch) = &group.batch
-            && group.others.is_empty()
+            && group.unbatched.is_empty()
         {
-            // A statement is atomic, and needs a single round trip.
+            // A single statement is atomic, and needs only one round trip.
             let done = self.run_batch(batch).await?;
-            return Ok(Some(group.written(writes, vec![done])?.0));
+            return Ok(Some(group.outcomes(writes, vec![done])?.0));
         }
-        let may_be_undone =
-            group.others.iter().any(|write| write.len() > 1 && write.iter().any(|statement| statement.expects_row));
-        let done = match self.run_all(&group, !may_be_undone).await {
+        let may_roll_back =
+            group.unbatched.iter().any(|write| write.len() > 1 && write.iter().any(|statement| statement.expects_row));
+        let done = match self.run_all(&group, !may_roll_back).await {
             Ok(done) => done,
             Err(error) => {
                 self.client.batch_execute("ROLLBACK").await?;
                 return Err(error);
             }
         };
-        let (written, is_undone) = group.written(writes, done)?;
-        if may_be_undone {
-            self.client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await?;
+        let (written, must_roll_back) = group.outcomes(writes, done)?;
+        if may_roll_back {
+            self.client.batch_execute(if must_roll_back { "ROLLBACK" } else { "COMMIT" }).await?;
         }
-        // If a single write is refused, its transaction is undone, and the refusal is its outcome.
-        Ok((!is_undone || writes.len() == 1).then_some(written))
+        // If the group has only one write, rolling it back is its outcome.
+        Ok((!must_roll_back || writes.len() == 1).then_some(written))
     }
 
-    /// Begins a transaction, runs the batch and every other statement, and commits if `commit` is set. The statements
-    /// are pipelined.
+    /// Begins a transaction, runs the batch and all other statements, and commits if `commit` is
+    /// set. The statements are pipelined.
     async fn run_all(&self, group: &WriteGroup<'_>, commit: bool) -> Result<Vec<StatementResult>> {
         let mut statements = vec![self.send_control("BEGIN")];
         statements.extend(
             group.batch.iter().map(|batch| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_batch(batch)))) }),
         );
-        statements.extend(group.others.iter().copied().flatten().map(|statement| self.send(statement)));
+        statements.extend(group.unbatched.iter().copied().flatten().map(|statement| self.send(statement)));
         statements.extend(commit.then(|| self.send_control("COMMIT")));
         let mut done = Vec::with_capacity(statements.len());
         let mut statements = statements.into_iter();
@@ -140,8 +143,8 @@ impl Connection {
             if sent.is_empty() {
                 break;
             }
-            // The first failure caused the others.
-            done.extend(replies(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
+            // Later statements fail because of the first failure.
+            done.extend(await_replies(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
         }
         done.remove(0);
         done.truncate(done.len() - usize::from(commit));
@@ -159,16 +162,16 @@ impl Connection {
         })))
     }
 
-    /// Runs a batch at once. Its rows are the keys of the statements with changes.
+    /// Runs a batch as one statement, which returns the keys of the statements that changed a row.
     async fn run_batch(&self, batch: &StatementBatch<'_>) -> Result<StatementResult> {
         let prepared = self.prepared.get(batch.sql).context("the statement is prepared")?;
         let columns: Vec<Vec<&Value>> = (0..prepared.params().len())
-            .map(|at| {
-                batch.statements.iter().map(|statement| statement.params.get(at).unwrap_or(&Value::Null)).collect()
+            .map(|index| {
+                batch.statements.iter().map(|statement| statement.params.get(index).unwrap_or(&Value::Null)).collect()
             })
             .collect();
         let params: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-        read(&self.client.query(prepared, &params).await?)
+        to_statement_result(&self.client.query(prepared, &params).await?)
     }
 
     async fn prepare(&mut self, texts: &[&'static str]) -> Result<()> {
@@ -183,27 +186,27 @@ impl Connection {
 
     async fn run(&self, statement: &Statement) -> Result<StatementResult> {
         let prepared = self.prepared.get(statement.sql).context("the statement is prepared")?;
-        // The SQL may use fewer parameters than the statement has.
+        // The SQL text may use fewer parameters than the statement has values.
         let params: Vec<&(dyn ToSql + Sync)> =
             statement.params.iter().take(prepared.params().len()).map(|value| value as &(dyn ToSql + Sync)).collect();
         if prepared.columns().is_empty() {
             return Ok((self.client.execute(prepared, &params).await?, Vec::new()));
         }
-        read(&self.client.query(prepared, &params).await?)
+        to_statement_result(&self.client.query(prepared, &params).await?)
     }
 }
 
-fn read(found: &[tokio_postgres::Row]) -> Result<StatementResult> {
+fn to_statement_result(found: &[tokio_postgres::Row]) -> Result<StatementResult> {
     let rows = found.iter().map(value::row).collect::<Result<Vec<_>>>()?;
     Ok((u64::try_from(rows.len())?, rows))
 }
 
 type RunningStatement<'a> = Pin<Box<dyn Future<Output = Result<StatementResult>> + Send + 'a>>;
-/// A statement that is sent by the first poll.
+/// A statement that is sent when it is first polled.
 type Sent<'a> = Pin<Box<MaybeDone<RunningStatement<'a>>>>;
 
-/// Sends the statements in order, then awaits their replies.
-async fn replies(mut sent: Vec<Sent<'_>>) -> Vec<Result<StatementResult>> {
+/// Sends the statements in order, then awaits their results.
+async fn await_replies(mut sent: Vec<Sent<'_>>) -> Vec<Result<StatementResult>> {
     poll_fn(|context| {
         for statement in &mut sent {
             let _sent = statement.as_mut().poll(context);
@@ -219,33 +222,35 @@ async fn replies(mut sent: Vec<Sent<'_>>) -> Vec<Result<StatementResult>> {
     replies
 }
 
-/// Waits a little longer with each attempt, with jitter.
+/// Waits before the next attempt, longer with each attempt and with jitter.
 async fn pause(attempt: u32) {
     let spread = u64::from(u32::from_be_bytes(random()) % 1000);
     tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
 }
 
-fn failure(error: &Error) -> Option<&tokio_postgres::Error> {
+fn postgres_error(error: &Error) -> Option<&tokio_postgres::Error> {
     error.chain().find_map(|cause| cause.downcast_ref())
 }
 
-/// Returns `true` if the transaction conflicted with another, so that another attempt may succeed.
+/// Returns `true` if the transaction conflicted with another transaction, so that a retry may
+/// succeed.
 fn is_conflict(error: &Error) -> bool {
     let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-    failure(error).and_then(tokio_postgres::Error::code).is_some_and(|state| conflicts.contains(state))
+    postgres_error(error).and_then(tokio_postgres::Error::code).is_some_and(|state| conflicts.contains(state))
 }
 
-/// Returns [`Unavailable`] for temporary failures, and other errors unchanged.
+/// Converts temporary failures to [`Unavailable`]. Other errors are returned unchanged.
 pub(super) fn classify_error(error: Error) -> Error {
-    let Some(failed) = failure(&error) else { return error };
+    let Some(failed) = postgres_error(&error) else { return error };
     let is_temporary = failed.code().is_none_or(|state| {
-        // Connection lost, out of resources, stopped by the operator, system error; read-only standby.
+        // Connection exceptions, insufficient resources, operator intervention and system errors;
+        // also a read-only standby.
         ["08", "53", "57", "58", "25006"].iter().any(|class| state.code().starts_with(class))
     });
     if !is_temporary {
         return error;
     }
-    // The text of tokio_postgres's error leaves out its cause.
+    // The `Display` text of tokio_postgres errors omits the cause.
     match failed.as_db_error() {
         Some(reason) => Unavailable(format!("{} (SQLSTATE {})", reason.message(), reason.code().code())).into(),
         None => Unavailable(format!("{error:#}")).into(),

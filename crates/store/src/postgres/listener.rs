@@ -1,4 +1,4 @@
-//! The connection that listens for changes, and detects whether the database is reachable.
+//! Listens for change notifications, and detects loss of the PostgreSQL connection.
 
 use std::time::Duration;
 
@@ -11,20 +11,21 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::address::{PostgresAddress, Wire};
 use crate::changes::StoreChange;
 
-/// Interval of the health checks.
+/// Interval between health checks of the connection.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of a health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(4);
-/// Time without the listening connection after which waiting requests fail: other connections may still work.
+/// Time after the loss of the listening connection until pending requests fail. Other connections
+/// may still work.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
-/// Delay of the next connection attempt.
+/// Delay before the next connection attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
 
-/// `None` while the listening connection works, or the time of its failure.
+/// `None` while the listening connection works, and the time of its failure otherwise.
 pub(super) type ConnectionHealth = watch::Receiver<Option<Instant>>;
 
-/// Returns once the database has been unreachable for [`GRACE_PERIOD`].
-pub(super) async fn until_lost(health: &mut ConnectionHealth) {
+/// Completes once the database has been unreachable for [`GRACE_PERIOD`].
+pub(super) async fn wait_until_lost(health: &mut ConnectionHealth) {
     loop {
         let since = health.wait_for(Option::is_some).await.map(|since| *since);
         let Ok(Some(since)) = since else { break };
@@ -34,11 +35,12 @@ pub(super) async fn until_lost(health: &mut ConnectionHealth) {
             Ok(false) => break,
         }
     }
-    // The store is closing; running requests may complete.
+    // The store is closing. Running requests may complete.
     std::future::pending::<()>().await;
 }
 
-/// Listens without end. The loss and the recovery of the change feed are each logged once.
+/// Listens forever, and reconnects after failures. Each loss and each recovery of the connection is
+/// logged once.
 pub(super) async fn run(
     address: PostgresAddress,
     changes: broadcast::Sender<StoreChange>,
@@ -89,17 +91,17 @@ async fn listen(
     }
 }
 
-/// Returns the name of the channel that the triggers of this schema notify.
+/// Returns the name of the notification channel that the triggers of the current schema use.
 async fn channel(client: &Client) -> Result<String> {
     let row = client.query_one("SELECT quote_ident('signpost_' || current_schema())", &[]).await?;
     Ok(row.try_get(0)?)
 }
 
-/// Forwards notifications to the change feed.
+/// Drives a connection and forwards its notifications to the change feed.
 async fn forward(mut wire: Wire, changes: &broadcast::Sender<StoreChange>) -> Result<()> {
     while let Some(message) = poll_fn(|context| wire.poll_message(context)).await {
         if let AsyncMessage::Notification(notification) = message? {
-            // Fails without receivers.
+            // Sending fails if there are no receivers.
             drop(changes.send(StoreChange::read(notification.payload())));
         }
     }

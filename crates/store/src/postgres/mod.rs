@@ -1,4 +1,4 @@
-//! PostgreSQL, for several servers: a few connections on a separate thread.
+//! The PostgreSQL engine, which runs statements over a few connections on a separate thread.
 //!
 //! Writes are serializable, as with SQLite, and a write that conflicts with another is retried. This is possible
 //! because a write is a value. A `WHERE` that prevents a race with SQLite also prevents it here. Waiting writes are
@@ -26,20 +26,21 @@ use crate::row::Row;
 use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 use address::PostgresAddress;
 use connection::{Connection, classify_error};
-use listener::{ConnectionHealth, until_lost};
+use listener::{ConnectionHealth, wait_until_lost};
 use not_ready::mark_not_ready;
 
 pub use address::{is_postgres, is_postgres_url};
 pub use not_ready::DatabaseNotReady;
 
-/// Number of connections for reads. There are three more: for small writes, committed together; for large writes, to
-/// avoid delaying the small writes; and for notifications.
+/// Number of connections for reads. Three more connections are for small writes, which are
+/// committed together; for large writes, which must not delay small writes; and for notifications.
 const READERS: usize = 6;
-const READS: &str = "SET default_transaction_isolation = 'read committed'";
-const WRITES: &str = "SET default_transaction_isolation = 'serializable'";
-/// Maximum number of requests that wait for a connection; later requests wait for a place in the queue.
+const READ_SETTINGS: &str = "SET default_transaction_isolation = 'read committed'";
+const WRITE_SETTINGS: &str = "SET default_transaction_isolation = 'serializable'";
+/// Maximum number of requests that are queued for a connection. Later requests wait for space in
+/// the queue.
 const QUEUE_CAPACITY: usize = 1024;
-/// Maximum number of reads that a connection runs at once.
+/// Maximum number of reads that a connection runs at the same time.
 const MAX_READ_BATCH: usize = 8;
 /// Maximum number of statements that are committed together.
 const MAX_WRITE_BATCH: usize = 128;
@@ -47,7 +48,8 @@ const MAX_WRITE_BATCH: usize = 128;
 type Read = (Statement, ReplySender<Vec<Row>>);
 type Write = (Vec<Statement>, ReplySender<WriteOutcome>);
 
-/// The queues to the connections. They end when the last handle is dropped or the store is closed.
+/// A handle of the connections. They are closed when the last handle is dropped or the store is
+/// closed.
 #[derive(Clone)]
 pub(super) struct Postgres {
     queues: Arc<std::sync::Mutex<Option<Queues>>>,
@@ -63,7 +65,7 @@ struct Queues {
     large: mpsc::Sender<Write>,
 }
 
-/// The receiving ends of the queues, and the senders of changes.
+/// The receivers of the queues, and the senders of changes, for the thread of the connections.
 struct Work {
     address: PostgresAddress,
     migrations: &'static [Migration],
@@ -75,10 +77,10 @@ struct Work {
 }
 
 impl Postgres {
-    /// Connects, and runs the migrations.
+    /// Connects to the server and runs the migrations.
     ///
     /// # Errors
-    /// [`DatabaseNotReady`] among the causes, if a later attempt may succeed.
+    /// Returns an error with [`DatabaseNotReady`] among its causes if a later attempt may succeed.
     pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
         let address = PostgresAddress::parse(url, migrations)?;
         let is_exposed = address.is_exposed();
@@ -118,18 +120,18 @@ impl Postgres {
         written.await.map_err(|_| closed())?
     }
 
-    /// Returns the changes from now on.
+    /// Returns a feed of the changes from now on.
     pub(super) fn changes(&self) -> ChangeFeed {
         let rest = self.changes.subscribe();
-        let is_heard = self.health.borrow().is_none();
-        ChangeFeed { first: is_heard.then_some(StoreChange::Connected), rest }
+        let is_connected = self.health.borrow().is_none();
+        ChangeFeed { first: is_connected.then_some(StoreChange::Connected), rest }
     }
 
     fn queues(&self) -> Result<Queues> {
         self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().ok_or_else(closed)
     }
 
-    /// Waits until the queued requests are done.
+    /// Waits until all queued requests are done, and closes the connections.
     pub(super) async fn close(&self) {
         drop(self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
         if let Some(thread) = self.thread.lock().await.take() {
@@ -138,13 +140,14 @@ impl Postgres {
     }
 }
 
-/// Runs the migrations.
+/// Runs the migrations of a database.
 pub(super) async fn migrate(url: &str, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let mut client = connect_to_migrate(&PostgresAddress::parse(url, migrations)?).await?;
-    migrate::run_on(&mut client, migrations, contract).await
+    migrate::run_postgres(&mut client, migrations, contract).await
 }
 
-/// Opens a connection without the timeout of requests, because a migration may take longer.
+/// Opens a connection without a statement timeout, because a migration may take longer than a
+/// request.
 async fn connect_to_migrate(address: &PostgresAddress) -> Result<tokio_postgres::Client> {
     let connected = address.connect("SET statement_timeout = 0").await;
     connected.map_err(mark_not_ready).context("cannot connect to the database")
@@ -158,12 +161,12 @@ fn not_responding() -> Error {
     Unavailable("the database does not respond".to_owned()).into()
 }
 
-/// Runs the migrations, reports the result, and serves the queues.
+/// Runs the migrations, sends their result to `report`, and processes the queues.
 async fn serve(work: Work, report: &std::sync::mpsc::Sender<Result<()>>) {
     let Work { address, migrations, reads, writes, large, changes, state } = work;
     let opened = open_and_migrate(&address, migrations).await;
     let failed = opened.is_err();
-    // A long migration is not a time without a connection.
+    // The duration of a migration must not count as loss of the connection.
     state.send_replace(Some(Instant::now()));
     let health = state.subscribe();
     tokio::spawn(listener::run(address.clone(), changes, state));
@@ -181,13 +184,13 @@ async fn serve(work: Work, report: &std::sync::mpsc::Sender<Result<()>>) {
 
 async fn open_and_migrate(address: &PostgresAddress, migrations: &[Migration]) -> Result<()> {
     let mut client = connect_to_migrate(address).await?;
-    // A standby accepts connections, but no tables.
-    migrate::run_on(&mut client, migrations, false).await.map_err(mark_not_ready)?.log();
+    // A standby server accepts connections, but not the creation of tables.
+    migrate::run_postgres(&mut client, migrations, false).await.map_err(mark_not_ready)?.log();
     Ok(())
 }
 
-/// Serves the reads, a few at a time, with the idle connection that was used last: a server with few requests opens few
-/// connections, and prepares its statements on these only.
+/// Processes the queue of reads in batches. Prefers the idle connection that was used last, so that
+/// a server with few requests opens few connections and prepares its statements only on these.
 async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, health: ConnectionHealth) {
     let mut idle: Vec<Option<Connection>> = (0..READERS).map(|_| None).collect();
     let mut busy = JoinSet::new();
@@ -197,15 +200,15 @@ async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, health: 
             batch = receive_batch(&mut jobs, MAX_READ_BATCH, |_| 1), if !idle.is_empty() => {
                 let Some((statements, replies)) = batch else { break };
                 let held = idle.pop().flatten();
-                busy.spawn(answer_reads(held, address.clone(), statements, replies, health.clone()));
+                busy.spawn(run_read_batch(held, address.clone(), statements, replies, health.clone()));
             }
         }
     }
     while busy.join_next().await.is_some() {}
 }
 
-/// Runs these reads and replies. Returns the connection if it can be used again.
-async fn answer_reads(
+/// Runs a batch of reads and sends the replies. Returns the connection if it can be reused.
+async fn run_read_batch(
     mut held: Option<Connection>,
     address: PostgresAddress,
     statements: Vec<Statement>,
@@ -214,53 +217,53 @@ async fn answer_reads(
 ) -> Option<Connection> {
     let rows = tokio::select! {
         biased;
-        rows = read_again(&mut held, &address, &statements) => rows,
-        () = until_lost(&mut health) => Err(not_responding()),
+        rows = read_with_retry(&mut held, &address, &statements) => rows,
+        () = wait_until_lost(&mut health) => Err(not_responding()),
     };
-    // A connection on which a statement may be running is not used again.
+    // Do not reuse a connection that may still be running a statement.
     let held = held.filter(|_| rows.is_ok());
     send_replies(replies, rows);
     held
 }
 
-/// Runs reads, and retries them once if the connection was closed since it was used last.
-async fn read_again(
+/// Runs reads, and retries them once if the server closed the connection since its last use.
+async fn read_with_retry(
     held: &mut Option<Connection>,
     address: &PostgresAddress,
     statements: &[Statement],
 ) -> Result<Vec<Result<Vec<Row>>>> {
-    let mut rows = connected(held, address, READS).await?.read_all(statements).await;
+    let mut rows = connected(held, address, READ_SETTINGS).await?.read_all(statements).await;
     if held.as_ref().is_none_or(|held| held.client.is_closed()) {
-        let failed: Vec<usize> = (0..statements.len()).filter(|at| rows[*at].is_err()).collect();
-        let again: Vec<Statement> = failed.iter().map(|at| statements[*at].clone()).collect();
-        let answers = connected(held, address, READS).await?.read_all(&again).await;
-        for (at, answer) in failed.into_iter().zip(answers) {
-            rows[at] = answer;
+        let failed: Vec<usize> = (0..statements.len()).filter(|index| rows[*index].is_err()).collect();
+        let to_retry: Vec<Statement> = failed.iter().map(|index| statements[*index].clone()).collect();
+        let answers = connected(held, address, READ_SETTINGS).await?.read_all(&to_retry).await;
+        for (index, answer) in failed.into_iter().zip(answers) {
+            rows[index] = answer;
         }
     }
     Ok(rows)
 }
 
-/// Serves the writes, and commits waiting writes together.
+/// Processes a queue of writes, and commits waiting writes together.
 async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut health: ConnectionHealth) {
     let mut held = None;
     loop {
         let Some((writes, replies)) = receive_batch(&mut jobs, MAX_WRITE_BATCH, Vec::len).await else { return };
         let written = tokio::select! {
             biased;
-            written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
+            written = async { anyhow::Ok(connected(&mut held, &address, WRITE_SETTINGS).await?.write_all(&writes).await) } => {
                 written
             }
-            () = until_lost(&mut health) => Err(not_responding()),
+            () = wait_until_lost(&mut health) => Err(not_responding()),
         };
-        // A connection on which a commit may be running is not used again.
+        // Do not reuse a connection that may still be running a commit.
         held = held.filter(|_| written.is_ok());
         send_replies(replies, written);
     }
 }
 
-/// Receives the next job and the jobs that wait after it, up to a total size of `max`. Returns `None` if the queue is
-/// closed.
+/// Receives the next job, and further queued jobs up to a total size of `max`. Returns `None` if
+/// the queue is closed.
 async fn receive_batch<J, A>(
     jobs: &mut mpsc::Receiver<(J, ReplySender<A>)>,
     max: usize,
@@ -294,7 +297,7 @@ fn send_replies<A>(replies: Vec<ReplySender<A>>, answers: Result<Vec<Result<A>>>
     }
 }
 
-/// Returns the connection, or opens another if it is closed.
+/// Returns the current connection, or opens a new connection if it is closed.
 async fn connected<'a>(
     held: &'a mut Option<Connection>,
     address: &PostgresAddress,

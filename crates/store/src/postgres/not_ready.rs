@@ -1,4 +1,5 @@
-//! Failures of a database server that is not ready yet, so that a later attempt may succeed.
+//! Detects connection failures of a PostgreSQL server that is not ready yet, so that a later
+//! attempt may succeed.
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
@@ -7,15 +8,17 @@ use anyhow::Error;
 use tokio::time::error::Elapsed;
 use tokio_postgres::error::SqlState;
 
-/// The database server does not accept connections or writes yet: it is off, starting, in recovery, its connections are
-/// all in use, or its name cannot be resolved. A wrong password, a missing database and a failed TLS handshake are
-/// other errors, because waiting does not end them.
+/// Error that the database server does not accept connections or writes yet: it is down, starting
+/// or recovering, has no free connections, or its name cannot be resolved. A wrong password, a
+/// missing database and a failed TLS handshake are other errors, because waiting does not resolve
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not ready")]
 pub struct DatabaseNotReady;
 
-/// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only. When all
-/// servers of a deployment restart together, the connections of the old servers may still be open.
+/// SQLSTATE codes of a server that is starting, restarting or recovering, of a standby that is not
+/// promoted yet, and of a server without free connections, because the old servers of a restarting
+/// deployment may still be connected.
 const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::CANNOT_CONNECT_NOW,
     SqlState::ADMIN_SHUTDOWN,
@@ -24,10 +27,11 @@ const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::TOO_MANY_CONNECTIONS,
 ];
 
-/// The prefix of the standard library's error for a name that cannot be resolved. The error has no kind and no code.
+/// Prefix of the standard library's error message for a name that cannot be resolved. The error has
+/// no kind and no code.
 const LOOKUP_FAILED: &str = "failed to lookup address information";
 
-/// Adds [`DatabaseNotReady`] to an error that a later attempt may not meet.
+/// Adds [`DatabaseNotReady`] to an error if a later attempt may succeed.
 pub(super) fn mark_not_ready(error: Error) -> Error {
     if is_not_ready(&error) { error.context(DatabaseNotReady) } else { error }
 }
@@ -42,13 +46,13 @@ fn is_not_ready(error: &Error) -> bool {
     if let Some(state) = failed.code() {
         return NOT_READY_STATES.contains(state);
     }
-    // A proxy accepts connections before the server behind it does, and closes them.
+    // A proxy may accept connections before its server does, and then close them.
     failed.is_closed() || failed.source().and_then(|cause| cause.downcast_ref()).is_some_and(is_not_ready_io)
 }
 
 fn is_not_ready_io(error: &io::Error) -> bool {
     match error.kind() {
-        // The file of a Unix socket is created by the server.
+        // PostgreSQL creates the file of its Unix socket when it starts.
         ErrorKind::NotFound
         | ErrorKind::ConnectionRefused
         | ErrorKind::ConnectionReset
@@ -59,7 +63,7 @@ fn is_not_ready_io(error: &io::Error) -> bool {
         | ErrorKind::HostUnreachable
         | ErrorKind::NetworkUnreachable
         | ErrorKind::NetworkDown => true,
-        // The driver's own error if none of several hosts accepts writes yet; the system's error has a code.
+        // The driver returns an error without a code if none of several hosts accepts writes yet.
         ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
         _ => error.to_string().starts_with(LOOKUP_FAILED),
     }
@@ -73,7 +77,8 @@ mod tests {
     use super::super::address::PostgresAddress;
     use super::*;
 
-    /// Starts a server that sends `reply` on each connection and closes it; returns its URL.
+    /// Starts a server that sends `reply` on each connection and closes it. Returns the URL of the
+    /// server.
     async fn server_with(reply: Vec<u8>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("postgres://signpost@{}/signpost", listener.local_addr().unwrap());
@@ -81,7 +86,7 @@ mod tests {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let _read = stream.read(&mut [0; 512]).await;
                 drop(stream.write_all(&reply).await);
-                // A connection that is closed with unread bytes is reset, and the reply may be lost.
+                // Closing a connection with unread bytes resets it, and the reply may be lost.
                 drop(stream.shutdown().await);
                 drop(tokio::io::copy(&mut stream, &mut tokio::io::sink()).await);
             }
@@ -89,7 +94,7 @@ mod tests {
         url
     }
 
-    /// Returns the message `ErrorResponse` with this state.
+    /// Returns an `ErrorResponse` message with this SQLSTATE code.
     fn error_response(state: &str) -> Vec<u8> {
         let fields = format!("SFATAL\0VFATAL\0C{state}\0Mthe reason\0\0");
         let length = u32::try_from(4 + fields.len()).unwrap();
@@ -136,10 +141,10 @@ mod tests {
 
     #[tokio::test]
     async fn server_without_tls_is_not_retried() {
-        // The reply to `SSLRequest` of a server that has no certificate.
+        // A server without a certificate sends this reply to `SSLRequest`.
         let url = server_with(b"N".to_vec()).await;
         assert!(!is_marked(&format!("{url}?sslmode=verify-full")).await);
-        // The reply of a server with an invalid handshake.
+        // The server accepts the TLS request but does not complete the handshake.
         let url = server_with(b"SHTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
         assert!(!is_marked(&format!("{url}?sslmode=verify-full")).await);
     }

@@ -1,4 +1,4 @@
-//! Conversion of values and rows.
+//! Conversions between PostgreSQL values and [`Value`].
 
 use anyhow::{Result, bail};
 use bytes::BytesMut;
@@ -6,18 +6,18 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::row::{Row, Value};
 
-/// Converts a row of the server.
+/// Converts a row of the PostgreSQL driver.
 pub(super) fn row(row: &tokio_postgres::Row) -> Result<Row> {
     let columns = row.columns().iter().enumerate();
-    Ok(Row(columns.map(|(at, column)| value(row, at, column.type_())).collect::<Result<_>>()?))
+    Ok(Row(columns.map(|(index, column)| value(row, index, column.type_())).collect::<Result<_>>()?))
 }
 
-fn value(row: &tokio_postgres::Row, at: usize, column_type: &Type) -> Result<Value> {
+fn value(row: &tokio_postgres::Row, index: usize, column_type: &Type) -> Result<Value> {
     Ok(match *column_type {
-        Type::INT8 => row.try_get::<_, Option<i64>>(at)?.into(),
-        Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map(i64::from).into(),
-        Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(at)?.into(),
-        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob),
+        Type::INT8 => row.try_get::<_, Option<i64>>(index)?.into(),
+        Type::INT4 => row.try_get::<_, Option<i32>>(index)?.map(i64::from).into(),
+        Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(index)?.into(),
+        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(index)?.map_or(Value::Null, Value::Blob),
         ref other => bail!("unsupported column type {other}"),
     })
 }

@@ -1,4 +1,5 @@
-//! Detects changes of the watched tables, by statements of this process and by commits of others.
+//! Detects changes of the watched tables, both by statements of this process and by commits of
+//! other processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,48 +11,52 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use crate::statement::Statement;
 use crate::watched::TableVersionClock;
 
-/// Returns the version of the file for a connection. Commits of other connections change it, its own commits do not.
-/// Only one connection of this process writes.
+/// Returns the version of the database file for a connection. It changes with the commits of other
+/// connections, but not with those of the connection itself. Only one connection of this process
+/// writes.
 pub(super) const FILE_VERSION: &str = "PRAGMA data_version";
 
-/// Tracks the version of the watched tables, on the connection that writes.
+/// Tracks the version of the watched tables on the connection that writes.
 pub(super) struct ChangeTracker {
     clock: TableVersionClock,
-    /// Set when a statement is prepared that changes a watched table.
-    names_watched: Arc<AtomicBool>,
-    /// The version of the file in the last transaction.
+    /// Set when SQLite prepares a statement that changes a watched table.
+    changes_watched_table: Arc<AtomicBool>,
+    /// The version of the file at the last transaction.
     file_version: Option<i64>,
-    /// Whether the current transaction ran a statement that changes a watched table.
+    /// Set if a statement of the current transaction changed a watched table.
     is_changed: bool,
 }
 
 impl ChangeTracker {
-    /// Registers a callback that SQLite calls for each table that a prepared statement changes, also by triggers.
-    pub(super) fn on(
+    /// Registers a callback that SQLite calls for each table that a prepared statement changes,
+    /// including changes by triggers.
+    pub(super) fn attach(
         connection: &mut Connection,
         tables: &'static [&'static str],
         clock: TableVersionClock,
     ) -> Result<Self> {
-        let names_watched = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&names_watched);
+        let changes_watched_table = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&changes_watched_table);
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             if changes(&context.action, tables) {
                 flag.store(true, Ordering::Relaxed);
             }
             Authorization::Allow
         }))?;
-        Ok(Self { clock, names_watched, file_version: None, is_changed: false })
+        Ok(Self { clock, changes_watched_table, file_version: None, is_changed: false })
     }
 
-    /// Returns the statement that `prepare` returns, and whether it changes a watched table.
+    /// Calls `prepare` and returns its result, and whether the prepared statement changes a watched
+    /// table.
     pub(super) fn observe<T>(&self, prepare: impl FnOnce() -> T) -> (T, bool) {
-        self.names_watched.store(false, Ordering::Relaxed);
+        self.changes_watched_table.store(false, Ordering::Relaxed);
         let prepared = prepare();
-        (prepared, self.names_watched.load(Ordering::Relaxed))
+        (prepared, self.changes_watched_table.load(Ordering::Relaxed))
     }
 
-    /// Begins a transaction, and excludes other writers. The version of the file shows whether another process has
-    /// written; if it is unknown, this is assumed.
+    /// Records the start of a transaction that excludes other writers. If `file_version` differs
+    /// from the last transaction, or is unknown, another process may have changed the watched
+    /// tables.
     pub(super) fn begin(&mut self, file_version: Option<i64>) {
         if file_version.is_none() || file_version != self.file_version {
             self.clock.advance();
@@ -61,16 +66,17 @@ impl ChangeTracker {
     }
 
     /// Records that a statement changed a watched table.
-    pub(super) fn note_change(&mut self) {
+    pub(super) fn record_change(&mut self) {
         self.is_changed = true;
     }
 
-    /// Returns `true` if a statement may run: it requires no version of the watched tables, or the current version.
+    /// Returns `true` if a statement may run: it requires no version of the watched tables, or the
+    /// current version.
     pub(super) fn permits(&self, statement: &Statement) -> bool {
         statement.if_unchanged.is_none_or(|version| !self.is_changed && version == self.clock.now())
     }
 
-    /// Ends a transaction, before its outcome is reported.
+    /// Records the end of a transaction. Must be called before the outcome is reported.
     pub(super) fn end(&mut self) {
         if std::mem::take(&mut self.is_changed) {
             self.clock.advance();
@@ -115,9 +121,10 @@ mod tests {
         store.write([Statement::new(sql, Vec::new())]).await.unwrap()
     }
 
-    /// Returns whether a write for the version before `change` is permitted, and a write for the version after it.
+    /// Returns whether a write succeeds with the table version before `change`, and with the
+    /// version after it.
     async fn is_permitted(store: &Store, change: impl AsyncFnOnce()) -> [bool; 2] {
-        // Earlier changes are noticed now.
+        // Detects earlier changes first.
         write(store, NOTE).await;
         let before = store.table_version();
         change().await;
@@ -140,7 +147,7 @@ mod tests {
                 ("DELETE FROM names", false),
                 ("INSERT INTO aliases VALUES ('c')", false),
             ] {
-                // The second time, the statement is already prepared.
+                // In the second round, the statement is already prepared.
                 for _ in 0..2 {
                     let changed = is_permitted(&store, async || drop(write(&store, sql).await)).await;
                     assert_eq!(changed, [expected, true], "{sql}");
@@ -173,9 +180,9 @@ mod tests {
             Statement::new(change, Vec::new()),
             Statement::new(NOTE, Vec::new()).if_unchanged(before),
         ];
-        // Also if the write itself made the change.
+        // This holds even if a statement of the same write made the change.
         assert_eq!(store.write(statements).await.unwrap(), WriteOutcome::Refused(2));
-        let kept = store.read("SELECT (SELECT COUNT(*) FROM notes) + (SELECT COUNT(*) FROM names)", Vec::new()).await;
-        assert_eq!(kept.unwrap()[0].int(0).unwrap(), 0);
+        let rows = store.read("SELECT (SELECT COUNT(*) FROM notes) + (SELECT COUNT(*) FROM names)", Vec::new()).await;
+        assert_eq!(rows.unwrap()[0].int(0).unwrap(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Connections for reads on the thread of a request, and for detecting changes of the file.
+//! Runs short reads on the thread of the request, and detects changes of the database file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,35 +13,38 @@ use crate::file_state::FileState;
 use crate::row::Row;
 use crate::statement::Statement;
 
-/// Time during which the file counts as unchanged by other processes after a check, in microseconds. A check acquires
-/// two locks of the system, and concurrent requests wait for them. A command of another process runs longer than this,
-/// so its user sees its effect. Commits of this process are noticed at once.
-const UNCHANGED_FOR: u64 = 250;
+/// Time after a check during which the file is assumed to be unchanged by other processes, in
+/// microseconds. A check acquires two file locks, which concurrent requests wait for. A command in
+/// another process takes longer than this, so that its user sees its effect. Commits of this
+/// process are detected immediately.
+const CHECK_LIFETIME_MICROS: u64 = 250;
 
-/// The number of changes of the file, found or made by this process.
+/// Counts the changes of the file that this process made or detected.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileChanges(Arc<AtomicU64>);
 
-/// Read-only connections, each for one request at a time. Empty if the database is in memory.
+/// A pool of read-only connections, each for one request at a time. It is empty if the database is
+/// in memory.
 pub(super) struct InlineReadPool {
     all: Vec<Mutex<InlineConnection>>,
     changes: FileChanges,
-    /// Time of the last check of the file, in microseconds after `since`; 0 before the first.
+    /// Time of the last check of the file, in microseconds since `since`, or 0 before the first
+    /// check.
     checked: AtomicU64,
     since: Instant,
 }
 
 struct InlineConnection {
-    /// `None` once it is closed.
+    /// `None` once the connection is closed.
     connection: Option<Connection>,
-    /// The version of the file for this connection, at its last check.
+    /// The file version that this connection returned at its last check.
     version: Option<i64>,
 }
 
 impl FileChanges {
-    /// Begins another state. Must be called before a commit is acknowledged: values that are cached for the previous
-    /// state may be older than the commit.
-    pub(super) fn note(&self) {
+    /// Records a change. Must be called before a commit is acknowledged, because values that are
+    /// cached for the previous state may be older than the commit.
+    pub(super) fn record(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -59,33 +62,34 @@ impl InlineReadPool {
         Self { all, changes, checked: AtomicU64::new(0), since: Instant::now() }
     }
 
-    /// Reads on this thread. Returns `None` if no connection is free.
+    /// Runs a query on this thread. Returns `None` if no connection is free.
     pub(super) fn read(&self, statement: &Statement) -> Option<Result<Vec<Row>>> {
-        Some(rows(self.take()?.connection.as_ref()?, statement))
+        Some(rows(self.lock_idle()?.connection.as_ref()?, statement))
     }
 
-    /// Returns the state of the file. It may miss changes of other processes for [`UNCHANGED_FOR`]. `None` if no
-    /// connection is free, or the file cannot be checked.
+    /// Returns the state of the file. Changes by other processes may be missed for
+    /// [`CHECK_LIFETIME_MICROS`]. Returns `None` if no connection is free or the file cannot be checked.
     pub(super) fn file_state(&self) -> Option<FileState> {
         let now = u64::try_from(self.since.elapsed().as_micros()).ok()?;
         if is_fresh(self.checked.load(Ordering::Acquire), now) && !self.all.is_empty() {
             return Some(self.changes.state());
         }
-        let mut connection = self.take()?;
+        let mut connection = self.lock_idle()?;
         let version = connection.file_version()?;
         if connection.version != Some(version) {
-            self.changes.note();
+            self.changes.record();
             connection.version = Some(version);
         }
         self.checked.fetch_max(now, Ordering::AcqRel);
         Some(self.changes.state())
     }
 
-    fn take(&self) -> Option<MutexGuard<'_, InlineConnection>> {
+    fn lock_idle(&self) -> Option<MutexGuard<'_, InlineConnection>> {
         self.all.iter().find_map(|connection| connection.try_lock().ok())
     }
 
-    /// Closes the connections, so that the last connection of the process can move the log into the file.
+    /// Closes the connections, so that the last connection of the process can copy the write-ahead
+    /// log to the file.
     pub(super) fn close(&self) {
         for connection in &self.all {
             drop(connection.lock().unwrap_or_else(PoisonError::into_inner).connection.take());
@@ -93,9 +97,9 @@ impl InlineReadPool {
     }
 }
 
-/// Returns `true` if the result of a check at this time is still valid.
+/// Returns `true` if the result of a check at the time `checked` is still valid.
 fn is_fresh(checked: u64, now: u64) -> bool {
-    checked > 0 && now.saturating_sub(checked) < UNCHANGED_FOR
+    checked > 0 && now.saturating_sub(checked) < CHECK_LIFETIME_MICROS
 }
 
 impl InlineConnection {
@@ -112,7 +116,7 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
     use std::time::{Duration, Instant};
 
-    use super::{UNCHANGED_FOR, is_fresh};
+    use super::{CHECK_LIFETIME_MICROS, is_fresh};
     use crate::{FileState, Migration, Schema, Statement, Store};
 
     static SCHEMA: Schema = Schema {
@@ -136,13 +140,13 @@ mod tests {
 
     #[test]
     fn a_check_is_valid_for_a_moment() {
-        let times = [(0, 0, false), (0, 1, false), (7, 7, true), (7, 6 + UNCHANGED_FOR, true), (9, 8, true)];
-        for (asked, now, expected) in times.into_iter().chain([(7, 7 + UNCHANGED_FOR, false)]) {
+        let times = [(0, 0, false), (0, 1, false), (7, 7, true), (7, 6 + CHECK_LIFETIME_MICROS, true), (9, 8, true)];
+        for (asked, now, expected) in times.into_iter().chain([(7, 7 + CHECK_LIFETIME_MICROS, false)]) {
             assert_eq!(is_fresh(asked, now), expected, "{asked} {now}");
         }
     }
 
-    /// Waits for another state.
+    /// Waits until the state differs from `before`.
     fn next_state(store: &Store, before: FileState) -> FileState {
         let begun = Instant::now();
         loop {
@@ -189,9 +193,9 @@ mod tests {
                     else {
                         panic!("nothing refuses it");
                     };
-                    // A state may miss commits of another process for a moment. It ends here.
+                    // The state may miss commits of another process for a moment, which ends here.
                     let committed = Instant::now();
-                    while !is_own && committed.elapsed() < Duration::from_micros(UNCHANGED_FOR + 1) {
+                    while !is_own && committed.elapsed() < Duration::from_micros(CHECK_LIFETIME_MICROS + 1) {
                         tokio::task::yield_now().await;
                     }
                     acknowledged.fetch_max(rows[0].int(0).unwrap(), Ordering::SeqCst);
@@ -202,16 +206,16 @@ mod tests {
         let readers = [(); 4].map(|()| {
             let (store, acknowledged) = (store.clone(), Arc::clone(&acknowledged));
             tokio::spawn(async move {
-                let mut kept: Option<(FileState, i64)> = None;
+                let mut cached: Option<(FileState, i64)> = None;
                 while acknowledged.load(Ordering::SeqCst) < 200 {
-                    let least = acknowledged.load(Ordering::SeqCst);
+                    let minimum = acknowledged.load(Ordering::SeqCst);
                     let Some(now) = store.file_state() else { continue };
-                    let read = match kept {
+                    let read = match cached {
                         Some((state, number)) if state == now => number,
                         _ => store.read_by_index(READ, Vec::new()).await.unwrap().unwrap().int(0).unwrap(),
                     };
-                    assert!(read >= least, "{read} was returned, though {least} was acknowledged");
-                    kept = Some((now, read));
+                    assert!(read >= minimum, "{read} was returned, though {minimum} was acknowledged");
+                    cached = Some((now, read));
                     tokio::task::yield_now().await;
                 }
             })

@@ -1,4 +1,5 @@
-//! SQLite: one thread writes, others read. Waiting writes are committed together.
+//! The SQLite engine: one thread writes, and several threads read. Waiting writes are committed
+//! together.
 
 mod change_tracker;
 mod inline_reads;
@@ -21,7 +22,7 @@ use self::inline_reads::{FileChanges, InlineReadPool};
 use self::opening::{IfMissing, open_first};
 use self::wal_checkpointer::WalCheckpointer;
 use self::writer::WriterContext;
-use crate::file::{DatabaseFile, find_refusal};
+use crate::file::{DatabaseFile, find_access_error};
 use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
@@ -29,17 +30,17 @@ use crate::schema::Schema;
 use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 use crate::watched::{TableVersion, TableVersionClock};
 
-/// Maximum number of requests that wait for the writer, and for the readers; later requests wait for a place in the
-/// queue.
+/// Maximum number of requests that are queued for the writer, and for the readers. Later requests
+/// wait for space in the queue.
 const QUEUE_CAPACITY: usize = 1024;
-/// Number of threads that read, each with a connection and its own cache of statements.
+/// Number of reader threads, each with a connection and a cache of prepared statements.
 const READERS: usize = 2;
-/// Number of connections for reads on the thread of the request.
+/// Number of connections for reads on the thread of a request.
 const INLINE_CONNECTIONS: usize = 4;
-/// Page cache of the writer, in KiB.
+/// Size of the page cache of the writer, in KiB.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
-/// Page cache of each other connection, in KiB. It is small because the system caches the file too, and a scan of the
-/// catalogue would fill all of them.
+/// Size of the page cache of each other connection, in KiB. It is small because the operating
+/// system caches the file too, and because a scan of a large table would fill every cache.
 const READER_CACHE_KIB: i64 = 2 * 1024;
 
 enum Job {
@@ -48,11 +49,12 @@ enum Job {
     Close,
 }
 
-/// The queues to the threads. The threads end when the last handle is dropped.
+/// A handle of the database threads. The threads end when the last handle is dropped.
 #[derive(Clone)]
 pub(super) struct Sqlite {
     writer: mpsc::Sender<Job>,
-    /// The writer's queue if the database is in memory, because no other connection sees it.
+    /// The queue of the readers. For a database in memory it is the queue of the writer, because
+    /// other connections do not see the database.
     reader: mpsc::Sender<Job>,
     inline: Arc<InlineReadPool>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
@@ -63,31 +65,31 @@ pub(super) struct Sqlite {
 
 pub(super) use self::opening::{find_owner, has_database, is_refused, open_error};
 
-/// Runs the migrations of a file.
+/// Runs the migrations of a database file.
 pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> {
     migrate::run(&mut open_first(file, IfMissing::Refuse)?, migrations).map_err(|error| open_error(error, file))
 }
 
 impl Sqlite {
-    /// Opens a file, or creates it.
+    /// Opens a database file, and creates it if it does not exist.
     pub(super) fn open(file: &str, schema: &'static Schema) -> Result<Self> {
-        Self::over(open_first(file, IfMissing::Create)?, file, schema)
+        Self::with_connection(open_first(file, IfMissing::Create)?, file, schema)
     }
 
-    /// Opens a file that is a database of this program already.
+    /// Opens a database file that already exists and belongs to this program.
     pub(super) fn open_existing(file: &str, schema: &'static Schema) -> Result<Self> {
-        Self::over(open_first(file, IfMissing::Refuse)?, file, schema)
+        Self::with_connection(open_first(file, IfMissing::Refuse)?, file, schema)
     }
 
-    fn over(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
+    fn with_connection(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
         migrate::run(&mut connection, schema.migrations).map_err(|error| open_error(error, file))?.log();
         set_cache_size(&connection, WRITER_CACHE_KIB)?;
         let (writer, jobs) = mpsc::channel(QUEUE_CAPACITY);
         let tables = TableVersionClock::default();
-        let tracker = ChangeTracker::on(&mut connection, schema.watched, tables.clone())?;
+        let tracker = ChangeTracker::attach(&mut connection, schema.watched, tables.clone())?;
         let mut checkpointer = None;
         if file != ":memory:" {
-            // Another thread makes the checkpoints.
+            // The checkpoint thread copies the write-ahead log instead.
             connection.pragma_update(None, "wal_autocheckpoint", 0)?;
             checkpointer = Some(WalCheckpointer::start(connect_reader(file)?)?);
         }
@@ -115,7 +117,7 @@ impl Sqlite {
         Ok(Self { writer, reader, inline, threads: Arc::new(Mutex::new(threads)), file, tables })
     }
 
-    /// Checks that the file is at its path, and that there is free space.
+    /// Checks that the file is still at its path, and that the file system has free space.
     pub(super) fn check_file(&self) -> Result<(), String> {
         match &self.file {
             Some(file) => file.check().map_err(str::to_owned),
@@ -127,12 +129,14 @@ impl Sqlite {
         self.tables.now()
     }
 
-    /// Reads on this thread. Returns `None` if no connection is free, or the database is closed.
+    /// Runs a query on this thread. Returns `None` if no connection is free or the database is
+    /// closed.
     pub(super) fn read_by_index(&self, statement: &Statement) -> Option<Result<Vec<Row>>> {
         if self.writer.is_closed() { None } else { self.inline.read(statement) }
     }
 
-    /// Returns the state of the file; `None` if it is in memory or closed, or no connection is free.
+    /// Returns the state of the file. Returns `None` if the database is in memory or closed, or if
+    /// no connection is free.
     pub(super) fn file_state(&self) -> Option<FileState> {
         if self.writer.is_closed() { None } else { self.inline.file_state() }
     }
@@ -149,14 +153,15 @@ impl Sqlite {
         written.await.map_err(|_| closed())?
     }
 
-    /// Waits until the queued writes are on disk and the files are closed.
+    /// Waits until all queued writes are on disk and the files are closed.
     pub(super) async fn close(&self) {
         let Self { writer, reader, threads, .. } = self;
         let mut threads: Vec<_> = threads.lock().await.drain(..).collect();
-        // Only the last connection to close moves the log into the database, so the writer's is closed last.
+        // SQLite copies the write-ahead log to the database when the last connection is closed, so
+        // the writer is closed last.
         let readers = threads.split_off(threads.len().min(1));
         for _ in &readers {
-            // Fails if the queue is closed already.
+            // Fails if the queue is already closed.
             drop(reader.send(Job::Close).await);
         }
         join(readers).await;
@@ -183,7 +188,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::Join
     Ok(thread::Builder::new().name(name.to_owned()).spawn(run)?)
 }
 
-/// Opens another connection to a file.
+/// Opens a further connection to a database file.
 fn connect_reader(file: &str) -> Result<Connection> {
     let connection = opening::connect(file)?;
     set_cache_size(&connection, READER_CACHE_KIB)?;
@@ -196,22 +201,22 @@ fn set_cache_size(connection: &Connection, kib: i64) -> Result<()> {
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     loop {
-        // The lock is held while waiting for a job, not while running it.
+        // The mutex is locked while waiting for a job, but not while running it.
         let job = jobs.blocking_lock().blocking_recv();
         let Some(Job::Read(statement, reply)) = job else { return };
         drop(reply.send(rows(connection, &statement)));
     }
 }
 
-/// Returns [`Unavailable`] for temporary failures, adds the file to an error of a corrupt file, and returns other
-/// errors unchanged.
+/// Converts temporary failures to [`Unavailable`], adds the path to the error of a corrupt file,
+/// and returns other errors unchanged.
 fn classify_error(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
     match code {
         Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable("it is locked".to_owned()).into(),
         code if is_refused(code) => {
-            let reason = find_refusal(Path::new(file)).unwrap_or_else(|| "disk error".to_owned());
+            let reason = find_access_error(Path::new(file)).unwrap_or_else(|| "disk error".to_owned());
             Unavailable(format!("{reason}: {error}")).into()
         }
         _ if is_corrupt(error.downcast_ref()) => error.context(corrupt_message(file)),
@@ -219,13 +224,13 @@ fn classify_error(error: Error, file: &str) -> Error {
     }
 }
 
-/// Returns `true` if a file is not a database, or is corrupt.
+/// Returns `true` if the error means that the file is corrupt or not a database.
 pub(super) fn is_corrupt(error: Option<&rusqlite::Error>) -> bool {
     let code = error.and_then(rusqlite::Error::sqlite_error_code);
     matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
-/// Returns the message about a corrupt file.
+/// Returns the error message for a corrupt file.
 pub(super) fn corrupt_message(file: &str) -> String {
     format!("the database {file} is corrupt: restore a backup, or choose another database")
 }
@@ -237,29 +242,30 @@ fn rows(connection: &Connection, statement: &Statement) -> Result<Vec<Row>> {
 
 fn run(connection: &Connection, statement: &Statement) -> Result<(usize, Vec<Row>)> {
     let mut prepared = connection.prepare_cached(statement.sql)?;
-    let places = places(&prepared)?;
-    execute(&mut prepared, &places, statement)
+    let positions = parameter_positions(&prepared)?;
+    execute(&mut prepared, &positions, statement)
 }
 
-/// Returns the positions of the parameters of a prepared statement among those of a [`Statement`]. To SQLite `$2` is a
-/// name, and parameters are numbered in the order of appearance; to PostgreSQL it is the second value.
-fn places(prepared: &rusqlite::Statement<'_>) -> Result<Vec<usize>> {
-    let places = (1..=prepared.parameter_count()).map(|index| {
+/// Returns the position in a [`Statement`] of each parameter of a prepared statement. SQLite treats
+/// `$2` as a name and numbers parameters in order of appearance; PostgreSQL treats it as the second
+/// value.
+fn parameter_positions(prepared: &rusqlite::Statement<'_>) -> Result<Vec<usize>> {
+    let positions = (1..=prepared.parameter_count()).map(|index| {
         let number: usize = prepared.parameter_name(index)?.strip_prefix('$')?.parse().ok()?;
         number.checked_sub(1)
     });
-    places.collect::<Option<_>>().context("a parameter of a statement has no number")
+    positions.collect::<Option<_>>().context("a parameter of a statement has no number")
 }
 
 fn execute(
     prepared: &mut rusqlite::Statement<'_>,
-    places: &[usize],
+    positions: &[usize],
     statement: &Statement,
 ) -> Result<(usize, Vec<Row>)> {
-    for (at, place) in places.iter().enumerate() {
-        let value = statement.params.get(*place);
+    for (index, position) in positions.iter().enumerate() {
+        let value = statement.params.get(*position);
         let value = value.with_context(|| format!("a parameter of this statement has no value: {}", statement.sql))?;
-        prepared.raw_bind_parameter(at + 1, value)?;
+        prepared.raw_bind_parameter(index + 1, value)?;
     }
     let columns = prepared.column_count();
     if columns == 0 {

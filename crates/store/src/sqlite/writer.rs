@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The writer thread of an embedded database, which commits the writes of many requests together.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,37 +10,37 @@ use tokio::sync::mpsc;
 use super::change_tracker::{ChangeTracker, FILE_VERSION};
 use super::inline_reads::FileChanges;
 use super::wal_checkpointer::{COPY, CheckpointAction, MEASURE, WalCheckpointer, WalLength};
-use super::{Job, classify_error, closed, execute, places};
+use super::{Job, classify_error, closed, execute, parameter_positions};
 use crate::row::Row;
 use crate::statement::{ReplySender, Statement, Unavailable, WriteOutcome};
 
 /// Maximum number of requests that share a commit.
 const MAX_BATCH: usize = 256;
 
-/// The state that the writer shares with others.
+/// The state that the writer shares with other threads.
 pub(super) struct WriterContext {
     pub(super) tracker: ChangeTracker,
     pub(super) changes: FileChanges,
-    /// `None` for a database in memory, without a log.
+    /// `None` for a database in memory, which has no write-ahead log.
     pub(super) checkpointer: Option<WalCheckpointer>,
 }
 
-/// Commits the waiting writes until the store is closed.
-pub(super) fn run(connection: &Connection, context: WriterContext, mut waiting: mpsc::Receiver<Job>) {
+/// Commits queued writes until the store is closed.
+pub(super) fn run(connection: &Connection, context: WriterContext, mut queue: mpsc::Receiver<Job>) {
     let WriterContext { tracker, changes, mut checkpointer } = context;
     let mut writer = Writer { connection, statements: HashMap::new(), tracker };
     let mut jobs = Vec::with_capacity(MAX_BATCH);
     let mut replies = Vec::with_capacity(MAX_BATCH);
-    while waiting.blocking_recv_many(&mut jobs, MAX_BATCH) > 0 {
-        let end = jobs.iter().any(|job| matches!(job, Job::Close));
+    while queue.blocking_recv_many(&mut jobs, MAX_BATCH) > 0 {
+        let is_closing = jobs.iter().any(|job| matches!(job, Job::Close));
         let done = writer.commit(jobs.drain(..), &mut replies);
         let file = connection.path().unwrap_or_default();
         let done = done.map_err(|error| classify_error(error, file));
-        changes.note();
+        changes.record();
         for reply in replies.drain(..) {
             reply.send(&done, file);
         }
-        if end {
+        if is_closing {
             break;
         }
         if let Some(checkpointer) = &mut checkpointer {
@@ -52,8 +52,8 @@ pub(super) fn run(connection: &Connection, context: WriterContext, mut waiting: 
     }
 }
 
-/// The connection with its prepared statements, by the address of their text: faster than comparing texts of a
-/// kilobyte.
+/// The connection with its prepared statements. They are found by the address of the SQL text,
+/// which is faster than comparing texts of a kilobyte.
 struct Writer<'c> {
     connection: &'c Connection,
     statements: HashMap<(*const u8, usize), Prepared<'c>>,
@@ -62,12 +62,13 @@ struct Writer<'c> {
 
 struct Prepared<'c> {
     statement: rusqlite::Statement<'c>,
-    places: Vec<usize>,
-    /// Whether the statement changes a watched table.
+    positions: Vec<usize>,
+    /// Set if the statement changes a watched table.
     changes_watched: bool,
 }
 
-/// A result that is sent after the commit. `None` if the transaction had ended before the job.
+/// A result that is sent after the commit. `None` if the transaction had already ended before the
+/// job ran.
 enum PendingReply {
     Read(ReplySender<Vec<Row>>, Option<Result<Vec<Row>>>),
     Write(ReplySender<WriteOutcome>, Option<Result<WriteOutcome>>),
@@ -82,7 +83,7 @@ impl PendingReply {
     }
 }
 
-/// Returns the result of a job after its commit succeeded or failed.
+/// Returns the result of a job, given the outcome of the commit.
 fn final_result<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> Result<T> {
     if let Err(error) = done {
         return Err(copy_error(error));
@@ -93,7 +94,7 @@ fn final_result<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> 
     }
 }
 
-/// Copies the error of a commit for each request that shared it.
+/// Copies the error of a commit for each of the requests that shared it.
 fn copy_error(error: &Error) -> Error {
     match error.downcast_ref::<Unavailable>() {
         Some(Unavailable(reason)) => Unavailable(reason.clone()).into(),
@@ -102,19 +103,21 @@ fn copy_error(error: &Error) -> Error {
 }
 
 impl<'c> Writer<'c> {
-    /// Runs the jobs in a single transaction. It is on disk when this returns. The replies must not be sent before.
+    /// Runs the jobs in a single transaction, which is on disk when this returns. Replies must not
+    /// be sent earlier.
     fn commit(&mut self, jobs: impl Iterator<Item = Job>, replies: &mut Vec<PendingReply>) -> Result<()> {
         let begun = self.control("BEGIN IMMEDIATE");
         let file_version = if begun.is_ok() { self.file_version().ok() } else { None };
         self.tracker.begin(file_version);
         for job in jobs {
-            // A full disk ends the transaction, and later jobs must not run outside of it.
-            let open = begun.is_ok() && !self.connection.is_autocommit();
+            // SQLite rolls back the transaction if the disk is full. Later jobs must not run
+            // outside a transaction.
+            let is_open = begun.is_ok() && !self.connection.is_autocommit();
             replies.push(match job {
                 Job::Read(statement, reply) => {
-                    PendingReply::Read(reply, open.then(|| self.run(&statement).map(|(_, rows)| rows)))
+                    PendingReply::Read(reply, is_open.then(|| self.run(&statement).map(|(_, rows)| rows)))
                 }
-                Job::Write(statements, reply) => PendingReply::Write(reply, open.then(|| self.write(&statements))),
+                Job::Write(statements, reply) => PendingReply::Write(reply, is_open.then(|| self.write(&statements))),
                 Job::Close => continue,
             });
         }
@@ -131,8 +134,8 @@ impl<'c> Writer<'c> {
         done
     }
 
-    /// Runs all statements or none. A savepoint isolates the failure of a request from the other requests in the
-    /// transaction.
+    /// Runs all statements or none. A savepoint isolates the failure of a request from the other
+    /// requests in the transaction.
     fn write(&mut self, statements: &[Statement]) -> Result<WriteOutcome> {
         // A single statement is atomic.
         if let [statement] = statements {
@@ -149,7 +152,7 @@ impl<'c> Writer<'c> {
         result
     }
 
-    /// Runs statements until a statement is refused or fails.
+    /// Runs statements in order, and stops at the first that is refused or fails.
     fn run_all(&mut self, statements: &[Statement]) -> Result<WriteOutcome> {
         let mut outcome = WriteOutcome::Committed(Vec::new());
         for (position, statement) in statements.iter().enumerate() {
@@ -166,22 +169,23 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Bounds the length of the log, after the replies of the last batch were sent.
+    /// Limits the length of the write-ahead log. Called after the replies of the last batch were
+    /// sent.
     fn checkpoint(&mut self, checkpointer: &mut WalCheckpointer) {
-        // A failure is retried after the next batch, as SQLite does.
-        let Ok(length) = self.log_length() else { return };
+        // A failed checkpoint is retried after the next batch, as in SQLite.
+        let Ok(length) = self.wal_length() else { return };
         if checkpointer.next_action(length) == CheckpointAction::Copy {
-            drop(self.control_row(COPY));
+            drop(self.pragma_row(COPY));
         }
     }
 
-    fn log_length(&mut self) -> Result<WalLength> {
-        let (pages, copied) = self.control_row(MEASURE)?;
+    fn wal_length(&mut self) -> Result<WalLength> {
+        let (pages, copied) = self.pragma_row(MEASURE)?;
         Ok(WalLength { pages, copied })
     }
 
-    /// Returns the second and third column of the row that a pragma of the log returns.
-    fn control_row(&mut self, sql: &'static str) -> Result<(i64, i64)> {
+    /// Returns the second and third columns of the row that a checkpoint pragma returns.
+    fn pragma_row(&mut self, sql: &'static str) -> Result<(i64, i64)> {
         let mut rows = self.prepared(sql)?.statement.raw_query();
         let row = rows.next()?.context("the log's length is one row")?;
         Ok((row.get(1)?, row.get(2)?))
@@ -196,16 +200,17 @@ impl<'c> Writer<'c> {
         if !self.tracker.permits(statement) {
             return Ok(WriteOutcome::Refused(position));
         }
-        Ok(written(position, statement, self.run(statement)?))
+        Ok(write_outcome(position, statement, self.run(statement)?))
     }
 
     fn run(&mut self, statement: &Statement) -> Result<(usize, Vec<Row>)> {
-        let Prepared { statement: prepared, places, changes_watched } = self.prepared(statement.sql)?;
-        let done = execute(prepared, places, statement);
-        // Bound values would use up the connection's memory for small allocations.
+        let Prepared { statement: prepared, positions, changes_watched } = self.prepared(statement.sql)?;
+        let done = execute(prepared, positions, statement);
+        // Clears the bound values, because they would occupy the small-allocation memory of the
+        // connection.
         prepared.clear_bindings();
         if *changes_watched {
-            self.tracker.note_change();
+            self.tracker.record_change();
         }
         done
     }
@@ -213,16 +218,16 @@ impl<'c> Writer<'c> {
     fn prepared(&mut self, sql: &'static str) -> Result<&mut Prepared<'c>> {
         Ok(match self.statements.entry((sql.as_ptr(), sql.len())) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
+            Entry::Vacant(entry) => {
                 let (statement, changes_watched) = self.tracker.observe(|| self.connection.prepare(sql));
                 let statement = statement?;
-                let places = places(&statement)?;
-                place.insert(Prepared { statement, places, changes_watched })
+                let positions = parameter_positions(&statement)?;
+                entry.insert(Prepared { statement, positions, changes_watched })
             }
         })
     }
 }
 
-fn written(position: usize, statement: &Statement, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
+fn write_outcome(position: usize, statement: &Statement, (changed, rows): (usize, Vec<Row>)) -> WriteOutcome {
     if statement.expects_row && changed == 0 { WriteOutcome::Refused(position) } else { WriteOutcome::Committed(rows) }
 }

@@ -1,15 +1,16 @@
-//! Random mutations of texts: cleaning is idempotent, and preserves the meaning of documents. `make test` always tries
-//! the same few thousand; `make fuzz` tries others for a minute.
+//! Fuzz tests with random mutations of texts: cleaning is idempotent, and documents keep their
+//! meaning. `make test` runs a few thousand fixed mutations, and `make fuzz` runs random mutations
+//! for a minute.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use signpost_text::{json, line, lines};
+use signpost_text::{clean_line, clean_text, escape_json};
 
 use crate::mutations::{Random, mutated, seed};
 use crate::text::{HIDDEN, ORDINARY, is_dangerous};
 
-/// Hidden characters, and their possible contexts.
+/// Invisible characters, and characters that affect their spelling.
 const TOKENS: &[&str] = &[
     "\u{200d}",
     "\u{200c}",
@@ -51,18 +52,18 @@ static CORPUS: LazyLock<Vec<Vec<u8>>> =
 
 fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    for clean in [line, lines] {
+    for clean in [clean_line, clean_text] {
         let once = clean(&text);
         assert_eq!(clean(&once), once, "cleaned twice: {text:?}");
         assert!(once.len() <= text.len(), "grew: {text:?}");
         let is_left = |letter: char| is_dangerous(letter) && !matches!(letter, '\n' | '\t');
         assert!(!once.contains(is_left), "{text:?} became {once:?}");
     }
-    assert!(!line(&text).contains(['\n', '\t']), "{text:?}");
+    assert!(!clean_line(&text).contains(['\n', '\t']), "{text:?}");
     let document = serde_json::to_string(&text).unwrap();
-    let shown = json(&document);
+    let shown = escape_json(&document);
     assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
-    assert_eq!(lines(&shown), shown, "{text:?}");
+    assert_eq!(clean_text(&shown), shown, "{text:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Cleaning of text, for examples and for any input.
+//! Integration tests of text cleaning, with examples, properties and mutations.
 
 mod fuzz;
 #[path = "../../../../tests/mutations.rs"]

@@ -194,7 +194,7 @@ impl<'a> CallArguments<'a> {
     pub(super) fn refuse(&self, argument: &impl Declared, allowed: &str) -> CallError {
         let name = argument.name();
         let text = self.sent(argument).map(Value::to_string).unwrap_or_default();
-        let text = signpost_text::line(&text);
+        let text = signpost_text::clean_line(&text);
         let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
         if shown.len() < text.len() {
             shown.push('…');
@@ -210,7 +210,7 @@ impl<'a> CallArguments<'a> {
     /// Checks that no unknown argument is left.
     pub(super) fn done(self) -> Result<(), CallError> {
         let Some(unknown) = self.sent.keys().find(|name| !self.taken.contains(&name.as_str())) else { return Ok(()) };
-        let unknown: String = signpost_text::line(unknown).chars().take(MAX_SHOWN_CHARS).collect();
+        let unknown: String = signpost_text::clean_line(unknown).chars().take(MAX_SHOWN_CHARS).collect();
         Err(self.bad(&format!("there is no argument '{unknown}'; allowed are {}", self.taken.join(", "))))
     }
 }

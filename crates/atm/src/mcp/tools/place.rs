@@ -107,7 +107,8 @@ impl Center {
             places.resolve_preferring(location, &preference).map_err(|unresolved| not_found(location, &unresolved))?;
         let point = resolved.point;
         let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
-        let notes = resolved.notes.iter().map(|note| signpost_text::line(&note.to_string()).into_owned()).collect();
+        let notes =
+            resolved.notes.iter().map(|note| signpost_text::clean_line(&note.to_string()).into_owned()).collect();
         Ok(Self::resolved(location, point, ResolvedLocation::named(resolved), notes, attribution))
     }
 
@@ -226,7 +227,7 @@ fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
 
 /// Returns at most 80 characters of a text of the caller, on one line.
 pub(crate) fn shorten(text: &str) -> String {
-    signpost_text::line(text).chars().take(80).collect()
+    signpost_text::clean_line(text).chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl ResolvedLocation {
             place: place.in_division(division),
             source: resolved.source.name(),
             confidence: resolved.confidence,
-            dropped: resolved.dropped.iter().map(|part| signpost_text::line(part).into_owned()).collect(),
+            dropped: resolved.dropped.iter().map(|part| signpost_text::clean_line(part).into_owned()).collect(),
             alternatives: resolved.alternatives.into_iter().map(Into::into).collect(),
         }
     }

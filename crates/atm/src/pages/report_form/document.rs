@@ -41,7 +41,7 @@ impl ReportInput {
 
     /// Returns the input to show again: text without invisible characters, of a bounded length.
     pub(super) fn bounded(&self) -> Self {
-        Self { text: signpost_text::lines(&self.text).chars().take(MAX_INPUT_CHARS).collect(), ..self.clone() }
+        Self { text: signpost_text::clean_text(&self.text).chars().take(MAX_INPUT_CHARS).collect(), ..self.clone() }
     }
 }
 

@@ -146,7 +146,7 @@ fn region_of(country: Option<Country>, region: Option<String>) -> Option<Region>
 
 /// Returns a text on one line, cut off after [`MAX_NAME_CHARS`].
 fn text(value: &Value) -> Option<String> {
-    let text: String = signpost_text::line(value.as_str()?).chars().take(MAX_NAME_CHARS).collect();
+    let text: String = signpost_text::clean_line(value.as_str()?).chars().take(MAX_NAME_CHARS).collect();
     (!text.trim().is_empty()).then_some(text)
 }
 

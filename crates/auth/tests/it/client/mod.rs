@@ -1,4 +1,5 @@
-//! The cases of `vectors/client.json`, played by `sdk/replies.py`.
+//! Tests the client with the cases of `vectors/client.json`, for which `sdk/replies.py` simulates
+//! the service.
 
 mod calls;
 mod service;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use signpost_auth::client::{Runtime, SessionStatus, Signpost, SignpostError, SystemRuntime};
 use url::Url;
 
-use service::{Seen, Service};
+use service::{ReceivedRequest, Service};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -28,7 +29,7 @@ struct Case {
     #[serde(default)]
     options: Options,
     now: Option<String>,
-    requests: Vec<Wanted>,
+    requests: Vec<ExpectedRequest>,
     #[serde(default)]
     same_idempotency_key: bool,
     waits: Option<Vec<(u64, u64)>>,
@@ -41,9 +42,9 @@ struct Options {
     retries: Option<u32>,
 }
 
-/// An expected request to the service.
+/// A request that the client is expected to send.
 #[derive(Deserialize)]
-struct Wanted {
+struct ExpectedRequest {
     method: String,
     path: String,
     body: Option<Value>,
@@ -55,17 +56,17 @@ struct Wanted {
     headers: Map<String, Value>,
 }
 
-/// A clock that is constant, or advances only by pauses, which return at once.
+/// A clock that is constant, or advances only with pauses. Pauses complete immediately.
 #[derive(Clone, Debug, Default)]
-struct Recorded {
+struct RecordedRuntime {
     now: Option<SystemTime>,
-    moves: bool,
+    advances: bool,
     pauses: Arc<Mutex<Vec<Duration>>>,
 }
 
-impl Runtime for Recorded {
+impl Runtime for RecordedRuntime {
     fn now(&self) -> SystemTime {
-        let passed = self.pauses.lock().unwrap().iter().filter(|_| self.moves).sum::<Duration>();
+        let passed = self.pauses.lock().unwrap().iter().filter(|_| self.advances).sum::<Duration>();
         self.now.unwrap_or_else(|| SystemRuntime.now()) + passed
     }
 
@@ -79,7 +80,7 @@ impl Runtime for Recorded {
     }
 }
 
-/// Parses the time in the vectors.
+/// Parses a time in the test vectors.
 fn time(text: &str) -> SystemTime {
     assert_eq!(text, "2023-11-14T22:13:20Z", "another time: read it");
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
@@ -95,7 +96,7 @@ async fn every_call_matches_the_vectors() {
     let (Vectors { key, cases }, service) = (crate::read("client"), Service::start("client"));
     assert!(cases.len() > 50, "the cases are missing");
     for case in cases {
-        let world = Recorded { now: case.now.as_deref().map(time), ..Recorded::default() };
+        let world = RecordedRuntime { now: case.now.as_deref().map(time), ..RecordedRuntime::default() };
         let signpost = client(service.port(&case.name)).with_runtime(world.clone());
         let signpost = match case.options.retries {
             Some(retries) => signpost.with_retries(retries),
@@ -135,7 +136,7 @@ fn check_outcome(case: &Case, outcome: Result<Value, SignpostError>) {
     }
 }
 
-fn check_requests(case: &Case, seen: &[Seen], key: &str) {
+fn check_requests(case: &Case, seen: &[ReceivedRequest], key: &str) {
     let name = &case.name;
     assert_eq!(seen.len(), case.requests.len(), "{name}: {seen:?}");
     for (seen, wanted) in seen.iter().zip(&case.requests) {
@@ -159,7 +160,7 @@ fn check_requests(case: &Case, seen: &[Seen], key: &str) {
 
 fn check_pauses(case: &Case, pauses: &[Duration]) {
     let Some(waits) = &case.waits else { return };
-    // Between the polls of a wait, which this server answers at once, up to a second passes.
+    // Up to a second passes between the polls of a wait, because this server responds immediately.
     let is_between = |pause: &&Duration| case.call == "sessions.wait" && **pause > Duration::from_millis(500);
     let pauses: Vec<_> = pauses.iter().filter(|pause| !is_between(pause)).copied().collect();
     let fits = |(pause, (from, to)): (&Duration, &(u64, u64))| {
@@ -169,7 +170,7 @@ fn check_pauses(case: &Case, pauses: &[Duration]) {
     assert!(all, "{}: {pauses:?}, expected {waits:?}", case.name);
 }
 
-/// Compares values: 10.0 equals 10.
+/// Compares JSON values. 10.0 equals 10.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -184,7 +185,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns the path, and its query parameters in sorted order.
+/// Returns the path, and the query parameters in sorted order.
 fn address(path: &str) -> (String, Vec<(String, String)>) {
     let url = Url::parse("http://localhost").unwrap().join(path).unwrap();
     let mut query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -225,9 +226,9 @@ async fn invalid_key_is_an_error_without_the_key() {
 
 #[tokio::test]
 async fn timeout_is_retried_and_then_reported() {
-    // The listener accepts no connections, so there is no reply.
+    // The listener does not accept connections, so no response arrives.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let world = Recorded::default();
+    let world = RecordedRuntime::default();
     let signpost = client(listener.local_addr().unwrap().port()).with_timeout(Duration::from_millis(20));
     let error = signpost.with_runtime(world.clone()).sessions().get("sess_1").await.unwrap_err();
     assert_eq!((&*error.code, error.status, world.pauses.lock().unwrap().len()), ("timeout", None, 2));
@@ -236,10 +237,11 @@ async fn timeout_is_retried_and_then_reported() {
 #[tokio::test]
 async fn wait_polls_once_a_second() {
     let service = Service::start("client");
-    let world = Recorded { now: Some(time("2023-11-14T22:13:20Z")), moves: true, ..Recorded::default() };
+    let world =
+        RecordedRuntime { now: Some(time("2023-11-14T22:13:20Z")), advances: true, ..RecordedRuntime::default() };
     let case = "sessions.wait until somebody answered";
     let signpost = client(service.port(case)).with_runtime(world.clone());
-    // The first two replies are pending.
+    // The session is pending in the first two responses.
     let session = signpost.sessions().wait_for("sess_1", Duration::from_millis(1_500)).await.unwrap();
     assert_eq!(session.status, SessionStatus::Authenticated);
     assert_eq!(*world.pauses.lock().unwrap(), [Duration::from_secs(1); 2]);

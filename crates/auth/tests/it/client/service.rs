@@ -1,4 +1,4 @@
-//! Runs `sdk/replies.py` and returns its received requests.
+//! Starts `sdk/replies.py` and returns the requests that it received.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -7,15 +7,15 @@ use std::process::{Child, Command, Stdio};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A service that plays one case on each of its ports, until it is dropped.
+/// A simulated service that plays one case on each of its ports until it is dropped.
 pub(super) struct Service {
     child: Child,
     ports: HashMap<String, u16>,
 }
 
-/// A received request.
+/// A request that the service received.
 #[derive(Debug, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct ReceivedRequest {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) headers: HashMap<String, String>,
@@ -37,7 +37,7 @@ impl Service {
         self.ports[case]
     }
 
-    pub(super) async fn seen(&self, case: &str) -> Vec<Seen> {
+    pub(super) async fn seen(&self, case: &str) -> Vec<ReceivedRequest> {
         let reply = reqwest::get(format!("http://127.0.0.1:{}/seen", self.port(case))).await.unwrap();
         serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap()
     }

@@ -1,5 +1,6 @@
-//! Compares the client's types with their documents: `openapi.yaml` for the API, the tools' schemas for the locator.
-//! Each member of a type must be documented, and each documented member must exist.
+//! Compares the client's types with the documents that define them: `openapi.yaml` for the API, and
+//! the schemas of the tools for the locator. Each member of a type must be documented, and each
+//! documented member must exist.
 
 mod schema;
 
@@ -19,9 +20,9 @@ use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
 
 use schema::{Document, fields};
 
-/// Objects of the API without a client type: replies to wallets, ATM operators and visitors, the applications that an
-/// operator registers once, and the error.
-const OF_OTHERS: [&str; 16] = [
+/// Objects of the API that need no client type, because they are for wallets, ATM operators and
+/// visitors or describe applications that an operator registers once; and the error.
+const WITHOUT_CLIENT_TYPE: [&str; 16] = [
     "Client",
     "ClientChange",
     "ClientList",
@@ -40,8 +41,9 @@ const OF_OTHERS: [&str; 16] = [
     "WalletError",
 ];
 
-/// Required members that may be missing: senders that implement only the specification omit them.
-const LENIENT: [(&str, &str); 2] = [("Event", "id"), ("EventData", "device_info")];
+/// Required members that the client accepts as missing, because senders that implement only the
+/// specification omit them.
+const ACCEPTED_AS_MISSING: [(&str, &str); 2] = [("Event", "id"), ("EventData", "device_info")];
 
 fn openapi() -> Document {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi.yaml");
@@ -54,7 +56,7 @@ fn tools() -> Document {
     Document(tools.into_iter().map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool)).collect())
 }
 
-/// Compares a type with the schema at `pointer`.
+/// Compares a type with the schema at a JSON pointer.
 fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
     let name = pointer.trim_start_matches("/components/schemas/");
     let schema = document.resolve(document.0.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")));
@@ -71,18 +73,19 @@ fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
     read(&least).unwrap_or_else(|error| panic!("{name} with the required fields: {error}: {least}"));
     for (member, inner) in &schema.members {
         let mut other = whole.clone();
-        other[member] = document.of_another_type(inner);
+        other[member] = document.invalid_value(inner);
         assert!(read(&other).is_err(), "{name}: {member} is not checked: {other}");
-        let is_lenient = LENIENT.contains(&(name, member.as_str()));
-        if schema.required.contains(member) && !is_lenient {
+        let may_be_missing = ACCEPTED_AS_MISSING.contains(&(name, member.as_str()));
+        if schema.required.contains(member) && !may_be_missing {
             let mut without = whole.clone();
             without.as_object_mut().unwrap().remove(member);
             assert!(read(&without).is_err(), "{name} is read without {member}");
         }
-        for word in document.words(inner) {
-            let mut said = whole.clone();
-            said[member] = word.clone();
-            let text = format!("{:?}", read(&said).unwrap_or_else(|error| panic!("{name}: {member} {word}: {error}")));
+        for word in document.enum_values(inner) {
+            let mut sample_value = whole.clone();
+            sample_value[member] = word.clone();
+            let text =
+                format!("{:?}", read(&sample_value).unwrap_or_else(|error| panic!("{name}: {member} {word}: {error}")));
             assert!(!text.contains("Other("), "{name}: the word {word} of {member} is not known: {text}");
         }
     }
@@ -111,13 +114,15 @@ fn client_types_match_the_document() {
         ListedSession => "SessionList/properties/sessions/items",
     }
     let objects = document.objects("/components/schemas");
-    // Metadata accepts arbitrary members of the site, so its schema does not list them.
-    let left: Vec<_> = objects.iter().filter(|name| !checked.contains(**name) && !OF_OTHERS.contains(name)).collect();
+    // The schema of metadata does not list the members of sites, which are arbitrary.
+    let left: Vec<_> =
+        objects.iter().filter(|name| !checked.contains(**name) && !WITHOUT_CLIENT_TYPE.contains(name)).collect();
     assert_eq!(left, [&"Metadata"]);
 }
 
-/// Calls of the API that no SDK has as a method: images and a stream, which pages request.
-const FOR_PAGES: [&str; 3] = ["drawSessionPng", "drawSessionSvg", "followSession"];
+/// Calls of the API that no SDK implements, because only pages use them: images and an event
+/// stream.
+const CALLS_OF_PAGES: [&str; 3] = ["drawSessionPng", "drawSessionSvg", "followSession"];
 
 #[test]
 fn sdk_vectors_cover_every_call() {
@@ -136,7 +141,7 @@ fn sdk_vectors_cover_every_call() {
             let tag = operation["tags"][0].as_str().unwrap_or_default();
             let name = operation["operationId"].as_str().unwrap_or_default();
             let is_ours =
-                ["Sessions", "Verification", "Domains", "Deliveries"].contains(&tag) && !FOR_PAGES.contains(&name);
+                ["Sessions", "Verification", "Domains", "Deliveries"].contains(&tag) && !CALLS_OF_PAGES.contains(&name);
             if is_ours && !is_called(&method.to_uppercase(), path) {
                 missing.push(name);
             }

@@ -1,4 +1,5 @@
-//! The subset of JSON Schema in our documents, and the members of types with serde.
+//! Interprets the subset of JSON Schema in these documents, and finds the members of types by
+//! deserialization.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +8,10 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, json};
 
-/// A document with schemas.
+/// A document that contains JSON schemas.
 pub(super) struct Document(pub(super) Value);
 
-/// The members of an object, including the members of its parts.
+/// The members of an object schema, including those of referenced schemas.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     pub(super) members: BTreeMap<String, Value>,
@@ -18,7 +19,7 @@ pub(super) struct Members {
 }
 
 impl Document {
-    /// Returns the names of all objects at `pointer`.
+    /// Returns the names of all object schemas at a JSON pointer.
     pub(super) fn objects(&self, pointer: &str) -> Vec<&str> {
         let schemas = self.0.pointer(pointer).and_then(Value::as_object).expect("schemas");
         schemas.iter().filter(|(_, schema)| schema["type"] == "object").map(|(name, _)| name.as_str()).collect()
@@ -37,7 +38,7 @@ impl Document {
         for part in schema["allOf"].as_array().into_iter().flatten() {
             self.collect(part, found);
         }
-        // The first of several forms has all members.
+        // The first of several alternatives has all members.
         if let Some(form) = schema["oneOf"].get(0) {
             self.collect(form, found);
         }
@@ -51,10 +52,10 @@ impl Document {
         self.0.pointer(schema["$ref"].as_str()?.trim_start_matches('#'))
     }
 
-    /// Returns a value with all members.
+    /// Returns a sample value with all members.
     pub(super) fn sample(&self, schema: &Members) -> Value {
         let members = schema.members.iter().map(|(name, inner)| {
-            // The locator's schemas do not name the members of an advisory.
+            // The schemas of the locator do not list the members of an advisory.
             (name.clone(), if name == "advisories" { json!([]) } else { self.value(inner) })
         });
         Value::Object(members.collect::<Map<_, _>>())
@@ -73,19 +74,19 @@ impl Document {
             "integer" => json!(7),
             "number" => json!(1.5),
             "boolean" => json!(true),
-            "string" => self.words(schema).first().cloned().unwrap_or_else(|| json!("a")),
+            "string" => self.enum_values(schema).first().cloned().unwrap_or_else(|| json!("a")),
             other => panic!("a schema of type {other}: {schema}"),
         }
     }
 
-    /// Returns the listed values of a text.
-    pub(super) fn words(&self, schema: &Value) -> Vec<Value> {
+    /// Returns the enumerated values of a text schema.
+    pub(super) fn enum_values(&self, schema: &Value) -> Vec<Value> {
         let schema = self.deref(schema);
         schema["enum"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Returns a value that the schema does not allow.
-    pub(super) fn of_another_type(&self, schema: &Value) -> Value {
+    /// Returns a value of a type that the schema does not allow.
+    pub(super) fn invalid_value(&self, schema: &Value) -> Value {
         match &*self.kind(schema) {
             "string" | "boolean" => json!(7),
             "object" => json!("a"),
@@ -99,7 +100,7 @@ impl Document {
         kind.and_then(Value::as_str).unwrap_or("object").to_owned()
     }
 
-    /// Resolves the schema of a reference, of a part with a description, or of a value or null.
+    /// Resolves a reference, a schema with a description, or a nullable schema.
     fn deref<'a>(&'a self, schema: &'a Value) -> &'a Value {
         let inner = self.target(schema).or_else(|| {
             let bare = schema.get("type").is_none();
@@ -109,7 +110,7 @@ impl Document {
     }
 }
 
-/// Returns the members that a type deserializes; `None` if it is not a struct.
+/// Returns the members that a type deserializes, or `None` if it is not a struct.
 pub(super) fn fields<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
     let mut found = None;
     let _ = T::deserialize(Fields(&mut found));

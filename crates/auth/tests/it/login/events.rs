@@ -1,4 +1,4 @@
-//! Tests of the endpoint for events: their verification and their effects.
+//! Tests how the events endpoint of the login router verifies and handles events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use super::service::Service;
-use super::{Moment, Shop, client};
+use super::{FixedRuntime, Shop, client};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -58,8 +58,8 @@ struct Step {
     fails: bool,
 }
 
-/// Returns the header fields with names in lower case, as servers pass them.
-fn in_lower_case(headers: &BTreeMap<String, String>) -> BTreeMap<String, &str> {
+/// Returns the headers with names in lower case, as web servers provide them.
+fn with_lower_case_names(headers: &BTreeMap<String, String>) -> BTreeMap<String, &str> {
     headers.iter().map(|(name, value)| (name.to_lowercase(), value.as_str())).collect()
 }
 
@@ -67,12 +67,13 @@ fn in_lower_case(headers: &BTreeMap<String, String>) -> BTreeMap<String, &str> {
 fn only_recent_signed_events_are_accepted() {
     let mut seen = 0;
     for case in crate::read::<Vectors>("events").verify {
-        // A body that a framework has parsed is not bytes, and cannot be passed here.
+        // Skipped: a body that a framework has parsed is not bytes, so it cannot be passed to this
+        // function.
         let Some(body) = &case.body else { continue };
         seen += 1;
         let secrets: Result<Vec<_>, _> = case.secrets.iter().map(|secret| WebhookSecret::parse(secret)).collect();
         let is_refused = case.error.as_ref().is_some_and(|error| error.code == "invalid_secret");
-        let headers = in_lower_case(&case.headers);
+        let headers = with_lower_case_names(&case.headers);
         let header = |name: &str| headers.get(name).copied();
         let headers = EventHeaders {
             x_svc_signature: header("x-svc-signature"),
@@ -91,7 +92,7 @@ fn only_recent_signed_events_are_accepted() {
             (Ok(event), Some(expected), None) => check(&case.name, &json!(event), &expected),
             (Err(refusal), None, Some(_)) if is_refused => assert_eq!(refusal.status(), 401, "{}", case.name),
             (Err(refusal), None, Some(error)) => {
-                let (code, reason) = told(&refusal);
+                let (code, reason) = error_code(&refusal);
                 assert_eq!((code, reason), (&*error.code, error.reason.as_deref()), "{}: {refusal}", case.name);
             }
             (outcome, ..) => panic!("{}: {outcome:?}", case.name),
@@ -100,7 +101,7 @@ fn only_recent_signed_events_are_accepted() {
     assert!(seen > 50, "the cases are missing");
 }
 
-/// Checks that the event has the sent values; members of a later version are omitted.
+/// Checks that the event has the expected values. Members of later versions are omitted.
 fn check(name: &str, event: &Value, expected: &Value) {
     for (member, value) in event.as_object().unwrap() {
         match (value, &expected[member]) {
@@ -118,8 +119,8 @@ fn check(name: &str, event: &Value, expected: &Value) {
     }
 }
 
-/// Returns the error code of a refusal in the other SDKs.
-fn told(refusal: &HandlerRefusal) -> (&'static str, Option<&'static str>) {
+/// Returns the error code that the other SDKs use for a refusal.
+fn error_code(refusal: &HandlerRefusal) -> (&'static str, Option<&'static str>) {
     match refusal {
         HandlerRefusal::NotAuthentic(why) if why.contains("has no") => ("invalid_signature", Some("missing")),
         HandlerRefusal::NotAuthentic(why) if why.contains("webhook-timestamp is") => {
@@ -137,13 +138,13 @@ async fn event_runs_once_and_again_after_a_failure() {
     for case in crate::read::<Vectors>("events").endpoint {
         let secrets = case.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap());
         let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
-        let (shop, moment) = (Shop::default(), Moment { now: case.now, random: [0; 32] });
-        let app = router(client(&service, moment), options.with_webhook_secrets(secrets), shop.clone());
+        let (shop, runtime) = (Shop::default(), FixedRuntime { now: case.now, random: [0; 32] });
+        let app = router(client(&service, runtime), options.with_webhook_secrets(secrets), shop.clone());
         for (at, step) in case.steps.iter().enumerate() {
             let before = {
-                let mut told = shop.told.lock().unwrap();
-                told.fails = step.fails;
-                told.events
+                let mut recorded = shop.recorded.lock().unwrap();
+                recorded.fails = step.fails;
+                recorded.events
             };
             let mut request = Request::post("/signpost/events");
             for (name, value) in &step.headers {
@@ -153,7 +154,7 @@ async fn event_runs_once_and_again_after_a_failure() {
             let status = response.status().as_u16();
             let body = to_bytes(response.into_body(), 1 << 16).await.unwrap();
             let body: Value = serde_json::from_slice(&body).unwrap();
-            let acts = shop.told.lock().unwrap().events - before;
+            let acts = shop.recorded.lock().unwrap().events - before;
             assert_eq!(
                 (status, acts, body["status"].as_str()),
                 (step.status, step.acts, step.says.as_deref()),
@@ -171,8 +172,8 @@ async fn concurrent_event_is_retried_later() {
     let (case, service) = (case.unwrap(), Service::start().await);
     let secrets = case.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap());
     let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
-    let (shop, moment) = (Shop::default(), Moment { now: case.now, random: [0; 32] });
-    let app = router(client(&service, moment), options.with_webhook_secrets(secrets), shop.clone());
+    let (shop, runtime) = (Shop::default(), FixedRuntime { now: case.now, random: [0; 32] });
+    let app = router(client(&service, runtime), options.with_webhook_secrets(secrets), shop.clone());
     let post = || {
         let request = Request::post("/signpost/events");
         let request = case.steps[0].headers.iter().fold(request, |request, (name, value)| request.header(name, value));
@@ -180,29 +181,29 @@ async fn concurrent_event_is_retried_later() {
         async { sent.await.unwrap() }
     };
     let gate = Arc::new(Notify::new());
-    shop.told.lock().unwrap().gate = Some(Arc::clone(&gate));
-    shop.told.lock().unwrap().fails = true;
+    shop.recorded.lock().unwrap().gate = Some(Arc::clone(&gate));
+    shop.recorded.lock().unwrap().fails = true;
     let first = tokio::spawn(post());
-    while shop.told.lock().unwrap().events == 0 {
+    while shop.recorded.lock().unwrap().events == 0 {
         tokio::task::yield_now().await;
     }
-    let meanwhile = post().await;
+    let concurrent = post().await;
     assert_eq!(
-        (meanwhile.status().as_u16(), &meanwhile.headers()["retry-after"]),
+        (concurrent.status().as_u16(), &concurrent.headers()["retry-after"]),
         (503, &HeaderValue::from_static("5"))
     );
-    // The service closes the connection: the handler continues, and fails.
+    // The service closes the connection. The handler continues and then fails.
     first.abort();
     gate.notify_one();
     while post().await.status() == 503 {
         gate.notify_one();
         tokio::task::yield_now().await;
     }
-    shop.told.lock().unwrap().fails = false;
-    shop.told.lock().unwrap().gate = None;
-    let before = shop.told.lock().unwrap().events;
+    shop.recorded.lock().unwrap().fails = false;
+    shop.recorded.lock().unwrap().gate = None;
+    let before = shop.recorded.lock().unwrap().events;
     assert_eq!(post().await.status(), 200);
-    assert_eq!(shop.told.lock().unwrap().events, before + 1);
+    assert_eq!(shop.recorded.lock().unwrap().events, before + 1);
     assert_eq!(post().await.status(), 200);
-    assert_eq!(shop.told.lock().unwrap().events, before + 1);
+    assert_eq!(shop.recorded.lock().unwrap().events, before + 1);
 }

@@ -1,4 +1,4 @@
-//! The cases of `vectors/return.json` and `vectors/events.json`, at the router of the page flow.
+//! Tests the login router with the cases of `vectors/return.json` and `vectors/events.json`.
 
 mod events;
 mod service;
@@ -79,14 +79,14 @@ struct Expected {
     throws: Option<Value>,
 }
 
-/// A clock and a source of random bytes with constant values.
+/// A clock and a source of random bytes with fixed values.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(super) struct FixedRuntime {
     now: u64,
     random: [u8; 32],
 }
 
-impl Runtime for Moment {
+impl Runtime for FixedRuntime {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.now)
     }
@@ -100,15 +100,15 @@ impl Runtime for Moment {
     }
 }
 
-/// A site that records its calls.
+/// A site that records the calls of the router.
 #[derive(Clone, Default)]
 struct Shop {
-    told: Arc<Mutex<Told>>,
+    recorded: Arc<Mutex<Recorded>>,
     current_user: Option<String>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Recorded {
     signed_in: Option<Value>,
     reported: Option<SignpostError>,
     events: usize,
@@ -120,21 +120,21 @@ struct Told {
 impl LoginSite for Shop {
     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
         let SignedIn { user, session, mode, next } = login;
-        let told = json!({ "user": user, "mode": mode, "next": next, "method": session.method });
-        self.told.lock().unwrap().signed_in = Some(told);
+        let recorded = json!({ "user": user, "mode": mode, "next": next, "method": session.method });
+        self.recorded.lock().unwrap().signed_in = Some(recorded);
         Ok(vec!["session=new; Path=/".to_owned()])
     }
 
     async fn on_event(&self, _: Event) -> Result<(), SiteError> {
         let gate = {
-            let mut told = self.told.lock().unwrap();
-            told.events += 1;
-            told.gate.clone()
+            let mut recorded = self.recorded.lock().unwrap();
+            recorded.events += 1;
+            recorded.gate.clone()
         };
         if let Some(gate) = gate {
             gate.notified().await;
         }
-        if self.told.lock().unwrap().fails { Err("no disk".into()) } else { Ok(()) }
+        if self.recorded.lock().unwrap().fails { Err("no disk".into()) } else { Ok(()) }
     }
 
     async fn current_user(&self, _: &Parts) -> Option<String> {
@@ -142,12 +142,12 @@ impl LoginSite for Shop {
     }
 
     fn report(&self, error: &(dyn Error + Send + Sync + 'static)) {
-        self.told.lock().unwrap().reported = error.downcast_ref().cloned();
+        self.recorded.lock().unwrap().reported = error.downcast_ref().cloned();
     }
 }
 
-fn client(service: &Service, moment: Moment) -> Signpost {
-    Signpost::new("svc_test_key").unwrap().with_base_url(&service.base()).unwrap().with_runtime(moment)
+fn client(service: &Service, runtime: FixedRuntime) -> Signpost {
+    Signpost::new("svc_test_key").unwrap().with_base_url(&service.base()).unwrap().with_runtime(runtime)
 }
 
 async fn get(app: Router, target: &str, cookies: &str) -> (StatusCode, HeaderMap) {
@@ -169,14 +169,14 @@ async fn start_binds_the_browser_and_redirects() {
         let random = HEXLOWER.decode(start.random.as_bytes()).unwrap().try_into().unwrap();
         let options = LoginOptions::new(&*start.domain, &start.site, &*cookie_secret).unwrap();
         let shop = Shop { current_user: start.current_user.clone(), ..Shop::default() };
-        let signpost = client(&service, Moment { now: start.now, random });
+        let signpost = client(&service, FixedRuntime { now: start.now, random });
         let app = router(signpost, options.at_path(&start.path).unwrap(), shop.clone());
         let target = format!("{}/{}?{}", start.path, start.mode, start.query);
         let (status, headers) = get(app, &target, &start.cookies).await;
         if let Some(error) = &start.expect.throws {
-            let reported = shop.told.lock().unwrap().reported.take().unwrap();
+            let reported = shop.recorded.lock().unwrap().reported.take().unwrap();
             assert_eq!((json!(reported.code), status.as_u16()), (error["code"].clone(), 500), "{name}");
-            assert!(texts(&headers, "location").is_empty() && service.take().len() == 1, "{name}");
+            assert!(texts(&headers, "location").is_empty() && service.take_requests().len() == 1, "{name}");
             continue;
         }
         assert_eq!(
@@ -186,15 +186,15 @@ async fn start_binds_the_browser_and_redirects() {
         );
         assert_eq!(texts(&headers, "location"), [start.expect.location.unwrap()], "{name}");
         assert_eq!(texts(&headers, "set-cookie"), start.expect.set_cookie, "{name}");
-        assert_eq!(service.take(), [("POST /v1/sessions".to_owned(), start.session)], "{name}");
+        assert_eq!(service.take_requests(), [("POST /v1/sessions".to_owned(), start.session)], "{name}");
     }
 }
 
-/// Returns the reply to a creation, with the members that the vectors omit.
-fn created(matters: &Value) -> Value {
+/// Returns the response to the creation of a session, with the members that the test vectors omit.
+fn created(members: &Value) -> Value {
     let mut reply = json!({ "challenge": "svc:", "qr_data": "svc://auth?v=1", "expires_at": "2023-11-14T22:18:10Z",
                             "status": "pending", "created_at": "2023-11-14T22:13:10Z" });
-    reply.as_object_mut().unwrap().extend(matters.as_object().unwrap().clone());
+    reply.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     reply
 }
 
@@ -209,14 +209,14 @@ async fn return_logs_in_the_starting_browser() {
         let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap();
         let options = options.at_path(&case.path).unwrap().with_failure_path(&case.failed_path).unwrap();
         let shop = Shop { current_user: case.current_user.clone(), ..Shop::default() };
-        let app = router(client(&service, Moment { now: case.now, random: [0; 32] }), options, shop.clone());
+        let app = router(client(&service, FixedRuntime { now: case.now, random: [0; 32] }), options, shop.clone());
         let (status, headers) = get(app, &format!("{}/return?{}", case.path, case.query), &case.cookies).await;
         assert_eq!(headers["cache-control"], "no-store", "{name}");
-        check_completion(&case, &service.take());
-        let told = std::mem::take(&mut *shop.told.lock().unwrap());
-        assert_eq!(told.signed_in, case.signs_in, "{name}");
+        check_completion(&case, &service.take_requests());
+        let recorded = std::mem::take(&mut *shop.recorded.lock().unwrap());
+        assert_eq!(recorded.signed_in, case.signs_in, "{name}");
         if let Some(error) = &expect.throws {
-            let reported = told.reported.unwrap();
+            let reported = recorded.reported.unwrap();
             assert_eq!((&json!(reported.code), &json!(reported.status)), (&error["code"], &error["status"]), "{name}");
             assert_eq!(status, 500, "{name}");
             continue;
@@ -227,7 +227,7 @@ async fn return_logs_in_the_starting_browser() {
             "{name}"
         );
         let mut set_cookies = expect.set_cookie.clone();
-        set_cookies.extend(told.signed_in.map(|_| "session=new; Path=/".to_owned()));
+        set_cookies.extend(recorded.signed_in.map(|_| "session=new; Path=/".to_owned()));
         assert_eq!(texts(&headers, "set-cookie"), set_cookies, "{name}");
     }
 }
@@ -263,15 +263,15 @@ fn invalid_options_are_rejected_at_once() {
 
 #[tokio::test]
 async fn head_requests_change_nothing() {
-    let (service, moment) = (Service::start().await, Moment { now: 1_700_000_000, random: [0; 32] });
+    let (service, runtime) = (Service::start().await, FixedRuntime { now: 1_700_000_000, random: [0; 32] });
     let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
-    let app = router(client(&service, moment), options, Shop::default());
+    let app = router(client(&service, runtime), options, Shop::default());
     for path in ["/signpost/login", "/signpost/return?session_id=sess_1&code=a"] {
         let request = Request::builder().method(Method::HEAD).uri(path).body(Body::empty()).unwrap();
         assert_eq!(app.clone().oneshot(request).await.unwrap().status(), 405, "{path}");
     }
-    // No user is signed in, and there is no secret.
+    // No user is signed in, and no webhook secret is configured.
     assert_eq!(get(app.clone(), "/signpost/link", "").await.0, 404);
     assert_eq!(get(app, "/signpost/events", "").await.0, 404);
-    assert_eq!(service.take(), []);
+    assert_eq!(service.take_requests(), []);
 }

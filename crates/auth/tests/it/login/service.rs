@@ -1,4 +1,4 @@
-//! A stub of the service with configured replies, for logins on its page.
+//! A stub of the service with a configurable response, for tests of the login router.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-/// A stub of the service, which repeats its configured reply.
+/// A stub of the service that sends its configured response to every request.
 pub(super) struct Service {
     port: u16,
     state: Arc<Mutex<Script>>,
@@ -19,7 +19,7 @@ pub(super) struct Service {
 #[derive(Default)]
 struct Script {
     reply: Option<(u16, Value)>,
-    came: Vec<(String, Value)>,
+    requests: Vec<(String, Value)>,
 }
 
 impl Service {
@@ -39,9 +39,9 @@ impl Service {
         self.state.lock().unwrap().reply = Some((status, body));
     }
 
-    /// Returns the requests since the last call: method and path, and the body.
-    pub(super) fn take(&self) -> Vec<(String, Value)> {
-        std::mem::take(&mut self.state.lock().unwrap().came)
+    /// Returns the requests since the last call, as the method with the path, and the body.
+    pub(super) fn take_requests(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut self.state.lock().unwrap().requests)
     }
 }
 
@@ -52,7 +52,7 @@ async fn answer(
     body: Bytes,
 ) -> impl IntoResponse + use<> {
     let mut script = state.lock().unwrap();
-    script.came.push((format!("{method} {uri}"), serde_json::from_slice(&body).unwrap_or_default()));
+    script.requests.push((format!("{method} {uri}"), serde_json::from_slice(&body).unwrap_or_default()));
     let (status, body) = script.reply.clone().expect("a reply");
     (StatusCode::from_u16(status).unwrap(), axum::Json(body))
 }

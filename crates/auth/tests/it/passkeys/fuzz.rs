@@ -1,5 +1,6 @@
-//! Fuzz tests of authenticators' answers: each must be parsed correctly or rejected. The inner bytes are mutated before
-//! they are encoded, because otherwise almost every mutation would only break the encoding.
+//! Fuzz tests of the responses of authenticators. Each must be parsed correctly or rejected. The
+//! bytes are mutated before they are encoded, because otherwise almost every mutation would only
+//! break the encoding.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{PasskeyAssertion, PasskeyKey, PasskeyRegistration};
 
-use super::{CHALLENGE, ORIGIN, creation, passkey, request, rp, vectors};
+use super::{CHALLENGE, ORIGIN, creation_options, passkey, request, rp, vectors};
 use crate::mutations::{Random, mutated, seed};
 use crate::passkey::TestPasskey;
 
@@ -51,7 +52,7 @@ const TOKENS: &[&str] = &[
 ];
 const MUTATIONS: u32 = 4_000;
 
-/// The decoded parts of real answers.
+/// The decoded parts of valid responses.
 struct Corpus {
     parts: Vec<Vec<u8>>,
     texts: Vec<Vec<u8>>,
@@ -61,8 +62,8 @@ struct Corpus {
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
-    let registration = TestPasskey::create(&creation(&[-7]), ORIGIN, &[]).1;
-    let rsa = TestPasskey::create(&creation(&[-257]), ORIGIN, &[]).1;
+    let registration = TestPasskey::create(&creation_options(&[-7]), ORIGIN, &[]).1;
+    let rsa = TestPasskey::create(&creation_options(&[-257]), ORIGIN, &[]).1;
     let (mut passkey, key) = passkey(-7);
     let assertion = passkey.get(&request(), ORIGIN, &[]);
     let mut answers = vec![registration.clone(), rsa, assertion.clone()];
@@ -78,7 +79,7 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
     Corpus { parts, texts, registration, assertion, key }
 });
 
-/// Tests the bytes as each part of an otherwise valid answer.
+/// Tests the bytes as each part of an otherwise valid response.
 fn check(bytes: &[u8]) {
     let Corpus { registration, assertion, key, .. } = &*CORPUS;
     for (answer, parts) in [
@@ -88,8 +89,8 @@ fn check(bytes: &[u8]) {
         for part in parts {
             let mut answer = answer.clone();
             answer["response"][part] = json!(BASE64URL_NOPAD.encode(bytes));
-            registered(&answer.to_string());
-            asserted(&answer.to_string(), key);
+            register(&answer.to_string());
+            log_in(&answer.to_string(), key);
         }
     }
     if let Ok(key) = PasskeyKey::parse_hex(&data_encoding::HEXLOWER.encode(bytes)) {
@@ -97,26 +98,26 @@ fn check(bytes: &[u8]) {
     }
 }
 
-fn registered(text: &str) {
+fn register(text: &str) {
     let Ok(new) = PasskeyRegistration::parse(text).and_then(|parsed| parsed.verify(&rp(), &CHALLENGE)) else { return };
     assert_eq!(PasskeyKey::parse_hex(&new.key.canonical()), Ok(new.key), "{text}");
-    asked_for(&new.client_data_json, &new.authenticator_data, "webauthn.create");
+    check_with_another_parser(&new.client_data_json, &new.authenticator_data, "webauthn.create");
     let id = new.id.as_bytes();
     assert_eq!(&new.authenticator_data[55..55 + id.len()], id, "{text}");
 }
 
-fn asserted(text: &str, key: &PasskeyKey) {
+fn log_in(text: &str, key: &PasskeyKey) {
     let Ok(parsed) = PasskeyAssertion::parse(text) else { return };
     let Ok(asserted) = parsed.verify(&rp(), &CHALLENGE, key) else { return };
-    asked_for(&asserted.client_data_json, &asserted.authenticator_data, "webauthn.get");
+    check_with_another_parser(&asserted.client_data_json, &asserted.authenticator_data, "webauthn.get");
     let part = |name: &str| BASE64URL_NOPAD.decode(CORPUS.assertion["response"][name].as_str().unwrap().as_bytes());
-    // Only one answer is signed.
+    // Only the original response has a valid signature.
     assert_eq!(part("clientDataJSON"), Ok(asserted.client_data_json), "{text}");
     assert_eq!(part("authenticatorData"), Ok(asserted.authenticator_data), "{text}");
 }
 
-/// Checks an accepted answer with another parser.
-fn asked_for(client_data: &[u8], authenticator_data: &[u8], kind: &str) {
+/// Checks an accepted response with another parser.
+fn check_with_another_parser(client_data: &[u8], authenticator_data: &[u8], kind: &str) {
     let text = std::str::from_utf8(client_data).unwrap().trim_start_matches('\u{feff}');
     let read: Value = serde_json::from_str(text).unwrap();
     let expected = [kind, &BASE64URL_NOPAD.encode(&CHALLENGE), ORIGIN].map(|text| json!(text));
@@ -129,8 +130,8 @@ fn asked_for(client_data: &[u8], authenticator_data: &[u8], kind: &str) {
 fn check_mutation(random: &mut Random) {
     check(&mutated(random, &CORPUS.parts, TOKENS));
     let text = mutated(random, &CORPUS.texts, TOKENS);
-    registered(&String::from_utf8_lossy(&text));
-    asserted(&String::from_utf8_lossy(&text), &CORPUS.key);
+    register(&String::from_utf8_lossy(&text));
+    log_in(&String::from_utf8_lossy(&text), &CORPUS.key);
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn mutated_corpus_is_parsed_or_rejected() {
 
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_mutations_is_read_or_refused() {
+fn a_minute_of_mutations_is_parsed_or_rejected() {
     let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
     while begun.elapsed() < Duration::from_mins(1) {
         check_mutation(&mut random);

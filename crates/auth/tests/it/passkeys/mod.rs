@@ -1,4 +1,5 @@
-//! Registrations and assertions of authenticators: the vectors of the specification, and generated answers.
+//! Tests registrations and logins with passkeys, with the vectors of the specification and with
+//! generated responses.
 
 mod fuzz;
 mod refusals;
@@ -40,7 +41,8 @@ pub(crate) struct Ceremony {
 }
 
 impl Ceremony {
-    /// Returns the first 32 bytes: one vector has a longer challenge, which this server never creates.
+    /// Returns the first 32 bytes of the challenge. One test vector has a longer challenge, which
+    /// the service never creates.
     fn challenge(&self) -> [u8; 32] {
         *HEXLOWER.decode(self.challenge.as_bytes()).unwrap().first_chunk().unwrap()
     }
@@ -54,7 +56,7 @@ fn rp() -> RelyingParty {
     RelyingParty::of(ORIGIN).unwrap()
 }
 
-fn creation(algorithms: &[i64]) -> Value {
+fn creation_options(algorithms: &[i64]) -> Value {
     let offered: Vec<_> = algorithms.iter().map(|alg| json!({"type": "public-key", "alg": alg})).collect();
     json!({
         "challenge": BASE64URL_NOPAD.encode(&CHALLENGE), "rp": {"id": "login.test", "name": "login.test"},
@@ -67,27 +69,27 @@ fn request() -> Value {
     json!({"challenge": BASE64URL_NOPAD.encode(&CHALLENGE), "rpId": "login.test", "userVerification": "required"})
 }
 
-fn registered(lies: &[Lie]) -> Result<PasskeyKey, PasskeyRefusal> {
-    let (_, answer) = TestPasskey::create(&creation(&[-7]), ORIGIN, lies);
+fn register(lies: &[Lie]) -> Result<PasskeyKey, PasskeyRefusal> {
+    let (_, answer) = TestPasskey::create(&creation_options(&[-7]), ORIGIN, lies);
     PasskeyRegistration::parse(&answer.to_string())?.verify(&rp(), &CHALLENGE).map(|new| new.key)
 }
 
-/// Creates a valid passkey with its key.
+/// Creates a passkey, and returns it with its public key.
 fn passkey(algorithm: i64) -> (TestPasskey, PasskeyKey) {
-    let (passkey, answer) = TestPasskey::create(&creation(&[algorithm]), ORIGIN, &[]);
+    let (passkey, answer) = TestPasskey::create(&creation_options(&[algorithm]), ORIGIN, &[]);
     let new = PasskeyRegistration::parse(&answer.to_string()).unwrap().verify(&rp(), &CHALLENGE).unwrap();
     assert_eq!((new.id.to_string(), new.sign_count), (passkey.id(), 0));
     assert_eq!(i64::from(new.key.algorithm() == PasskeyAlgorithm::Es256), i64::from(algorithm == -7));
     (passkey, new.key)
 }
 
-fn asserted(lies: &[Lie]) -> Result<u32, PasskeyRefusal> {
+fn log_in(lies: &[Lie]) -> Result<u32, PasskeyRefusal> {
     let (mut passkey, key) = passkey(-7);
     let answer = passkey.get(&request(), ORIGIN, lies);
     PasskeyAssertion::parse(&answer.to_string())?.verify(&rp(), &CHALLENGE, &key).map(|asserted| asserted.sign_count)
 }
 
-fn word<T>(result: Result<T, PasskeyRefusal>) -> Option<String> {
+fn refusal_name<T>(result: Result<T, PasskeyRefusal>) -> Option<String> {
     result.err().map(|refusal| refusal.as_str().to_owned())
 }
 
@@ -98,10 +100,10 @@ fn specification_vectors_are_evaluated() {
     for Case { name, cose_key, public_key, registration, assertion } in cases {
         let cose_key = HEXLOWER.decode(cose_key.as_bytes()).unwrap();
         let offered = public_key.as_deref().map(|hex| PasskeyKey::parse_hex(hex).unwrap());
-        assert_eq!(registered(&[Lie::Key(cose_key)]), offered.ok_or(PasskeyRefusal::Algorithm), "{name}");
+        assert_eq!(register(&[Lie::Key(cose_key)]), offered.ok_or(PasskeyRefusal::Algorithm), "{name}");
         let parsed = PasskeyRegistration::parse(&registration.response.to_string()).unwrap();
         let verified = parsed.verify(&rp, &registration.challenge());
-        assert_eq!(word(verified.clone()), registration.refusal, "{name}");
+        assert_eq!(refusal_name(verified.clone()), registration.refusal, "{name}");
         let (Some(hex), Some(assertion)) = (public_key, assertion) else { continue };
         let key = PasskeyKey::parse_hex(&hex).unwrap();
         if let Ok(new) = verified {
@@ -109,14 +111,14 @@ fn specification_vectors_are_evaluated() {
             assert_eq!(new.id.to_string(), registration.response["id"], "{name}");
         }
         let parsed = PasskeyAssertion::parse(&assertion.response.to_string()).unwrap();
-        assert_eq!(word(parsed.verify(&rp, &assertion.challenge(), &key)), assertion.refusal, "{name}");
-        // Without a flag the signature is still valid.
+        assert_eq!(refusal_name(parsed.verify(&rp, &assertion.challenge(), &key)), assertion.refusal, "{name}");
+        // Without this flag, the signature is still valid.
         let part = |name: &str| {
             BASE64URL_NOPAD.decode(assertion.response["response"][name].as_str().unwrap().as_bytes()).unwrap()
         };
         let signed = [part("authenticatorData"), Sha256::digest(part("clientDataJSON")).to_vec()].concat();
-        assert!(key.signed(&signed, &part("signature")), "{name}");
-        assert!(!key.signed(&signed[1..], &part("signature")), "{name}");
+        assert!(key.verify(&signed, &part("signature")), "{name}");
+        assert!(!key.verify(&signed[1..], &part("signature")), "{name}");
     }
 }
 
@@ -132,9 +134,9 @@ fn both_key_types_register_and_log_in() {
             assert_eq!(parsed.user_handle(), Some(&PasskeyHandle::from_bytes([9; 32])));
             let asserted = parsed.verify(&rp(), &CHALLENGE, &key).unwrap();
             assert_eq!(asserted.sign_count, count);
-            // The returned parts suffice for another verification.
+            // The returned parts suffice to verify the signature again.
             let signed = [asserted.authenticator_data, Sha256::digest(asserted.client_data_json).to_vec()].concat();
-            assert!(key.signed(&signed, &asserted.signature));
+            assert!(key.verify(&signed, &asserted.signature));
         }
     }
 }
@@ -149,7 +151,7 @@ fn malformed_answer_is_rejected() {
     for text in ["", "null", "[]", "{}", "\u{feff}{}", r#"{"id":"AA"}"#, "\u{0}"] {
         malformed(text);
     }
-    let (mut passkey, created) = TestPasskey::create(&creation(&[-7]), ORIGIN, &[]);
+    let (mut passkey, created) = TestPasskey::create(&creation_options(&[-7]), ORIGIN, &[]);
     for mut answer in [created, passkey.get(&request(), ORIGIN, &[])] {
         let text = answer.to_string();
         malformed(&format!("{text}{}", " ".repeat(32 * 1024)));
@@ -196,20 +198,20 @@ fn user_handle_is_valid_or_absent() {
 
 #[test]
 fn signature_of_another_key_is_rejected() {
-    let ((mut ours, key), (mut other, other_key)) = (passkey(-7), passkey(-7));
+    let ((mut first, key), (mut other, other_key)) = (passkey(-7), passkey(-7));
     let (mut rsa, rsa_key) = passkey(-257);
-    let judge = |answer: &Value, key: &PasskeyKey| {
+    let verify = |answer: &Value, key: &PasskeyKey| {
         PasskeyAssertion::parse(&answer.to_string()).unwrap().verify(&rp(), &CHALLENGE, key).map(drop)
     };
     let refused = Err(PasskeyRefusal::Signature);
-    assert_eq!(judge(&other.get(&request(), ORIGIN, &[]), &key), refused);
-    assert_eq!(judge(&ours.get(&request(), ORIGIN, &[]), &other_key), refused);
-    assert_eq!(judge(&rsa.get(&request(), ORIGIN, &[]), &key), refused);
-    assert_eq!(judge(&ours.get(&request(), ORIGIN, &[]), &rsa_key), refused);
+    assert_eq!(verify(&other.get(&request(), ORIGIN, &[]), &key), refused);
+    assert_eq!(verify(&first.get(&request(), ORIGIN, &[]), &other_key), refused);
+    assert_eq!(verify(&rsa.get(&request(), ORIGIN, &[]), &key), refused);
+    assert_eq!(verify(&first.get(&request(), ORIGIN, &[]), &rsa_key), refused);
     for signature in ["", "AAAA", "MAYCAQECAQE"] {
-        let mut answer = ours.get(&request(), ORIGIN, &[]);
+        let mut answer = first.get(&request(), ORIGIN, &[]);
         answer["response"]["signature"] = json!(signature);
-        assert_eq!(judge(&answer, &key), refused, "{signature}");
+        assert_eq!(verify(&answer, &key), refused, "{signature}");
     }
 }
 
@@ -217,13 +219,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn changed_signed_byte_is_rejected(rsa: bool, client: bool, at: prop::sample::Index, bit in 0..8_u8) {
+    fn changed_signed_byte_is_rejected(rsa: bool, client: bool, index: prop::sample::Index, bit in 0..8_u8) {
         let (mut passkey, key) = passkey(if rsa { -257 } else { -7 });
         let mut answer = passkey.get(&request(), ORIGIN, &[]);
         let part = &mut answer["response"][if client { "clientDataJSON" } else { "authenticatorData" }];
         let mut bytes = BASE64URL_NOPAD.decode(part.as_str().unwrap().as_bytes()).unwrap();
-        let at = at.index(bytes.len());
-        bytes[at] ^= 1 << bit;
+        let index = index.index(bytes.len());
+        bytes[index] ^= 1 << bit;
         *part = json!(BASE64URL_NOPAD.encode(&bytes));
         let result = PasskeyAssertion::parse(&answer.to_string())
             .and_then(|parsed| parsed.verify(&rp(), &CHALLENGE, &key));

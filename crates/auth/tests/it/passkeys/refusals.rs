@@ -1,9 +1,9 @@
-//! Answers with a valid signature and a single fault.
+//! Tests responses of authenticators that have a valid signature but a single fault.
 
 use serde_json::json;
 use signpost_auth::PasskeyRefusal;
 
-use super::{asserted, registered};
+use super::{log_in, register};
 use crate::passkey::{BACKED_UP, Lie, USER_PRESENT, USER_VERIFIED, bytes, cose_of_point, cose_of_rsa};
 
 #[test]
@@ -30,25 +30,25 @@ fn foreign_client_data_is_rejected() {
         (|| Lie::Flags(BACKED_UP), No::Backup),
         (|| Lie::AuthenticatorData(|data| data[..36].to_vec()), TOO_SHORT),
         (|| Lie::AuthenticatorData(|_| Vec::new()), TOO_SHORT),
-        (|| Lie::AuthenticatorData(|data| [data, vec![0]].concat()), No::Malformed(BEHIND)),
-        // An extension whose length is the whole memory.
+        (|| Lie::AuthenticatorData(|data| [data, vec![0]].concat()), No::Malformed(TRAILING_BYTES)),
+        // An extension that claims to be as long as the whole memory.
         (
             || Lie::AuthenticatorData(|data| with_extensions(data, &[0xbb, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0])),
             TOO_SHORT,
         ),
     ];
     for (at, (lie, refusal)) in rows.into_iter().enumerate() {
-        assert_eq!(registered(&[lie()]), Err(refusal), "{at}");
-        assert_eq!(asserted(&[lie()]), Err(refusal), "{at}");
+        assert_eq!(register(&[lie()]), Err(refusal), "{at}");
+        assert_eq!(log_in(&[lie()]), Err(refusal), "{at}");
     }
-    // Each ceremony's type is wrong for the other.
-    assert_eq!(registered(&[Lie::Type("webauthn.get")]), Err(No::Type));
-    assert_eq!(asserted(&[Lie::Type("webauthn.create")]), Err(No::Type));
+    // The type of each ceremony is invalid for the other ceremony.
+    assert_eq!(register(&[Lie::Type("webauthn.get")]), Err(No::Type));
+    assert_eq!(log_in(&[Lie::Type("webauthn.create")]), Err(No::Type));
 }
 
 const TOO_SHORT: PasskeyRefusal = PasskeyRefusal::Malformed("authenticator data has 37 bytes and what its flags say");
-const BEHIND: &str = "something follows the authenticator data";
-const ODD_CLIENT_DATA: &str = "client data is JSON with one type, challenge and origin, crossOrigin a boolean";
+const TRAILING_BYTES: &str = "something follows the authenticator data";
+const INVALID_CLIENT_DATA: &str = "client data is JSON with one type, challenge and origin, crossOrigin a boolean";
 
 fn with_extensions(mut data: Vec<u8>, map: &[u8]) -> Vec<u8> {
     data[32] |= 1 << 7;
@@ -58,7 +58,7 @@ fn with_extensions(mut data: Vec<u8>, map: &[u8]) -> Vec<u8> {
 #[test]
 fn ambiguous_client_data_is_rejected() {
     type Row = (fn(String) -> Vec<u8>, Result<(), PasskeyRefusal>);
-    let odd = PasskeyRefusal::Malformed(ODD_CLIENT_DATA);
+    let odd = PasskeyRefusal::Malformed(INVALID_CLIENT_DATA);
     let rows: [Row; 13] = [
         // Browsers decode it without the byte order mark.
         (|text| format!("\u{feff}{text}").into_bytes(), Ok(())),
@@ -76,21 +76,21 @@ fn ambiguous_client_data_is_rejected() {
         (|text| [text.as_bytes(), &[0xff]].concat(), Err(PasskeyRefusal::Malformed("client data is UTF-8"))),
     ];
     for (at, (change, result)) in rows.into_iter().enumerate() {
-        assert_eq!(registered(&[Lie::ClientData(change)]).map(drop), result, "{at}");
-        assert_eq!(asserted(&[Lie::ClientData(change)]).map(drop), result, "{at}");
+        assert_eq!(register(&[Lie::ClientData(change)]).map(drop), result, "{at}");
+        assert_eq!(log_in(&[Lie::ClientData(change)]).map(drop), result, "{at}");
     }
 }
 
 #[test]
 fn extensions_are_skipped_and_bounded() {
     let ok = |data| with_extensions(data, b"\xa1\x63prf\xa1\x01\x81\x00");
-    assert_eq!(asserted(&[Lie::AuthenticatorData(ok)]), Ok(1));
+    assert_eq!(log_in(&[Lie::AuthenticatorData(ok)]), Ok(1));
     let twice = |data| with_extensions(data, b"\xa2\x61a\x00\x61a\x00");
-    assert_eq!(asserted(&[Lie::AuthenticatorData(twice)]), Err(TOO_SHORT));
+    assert_eq!(log_in(&[Lie::AuthenticatorData(twice)]), Err(TOO_SHORT));
     let deep = |data| with_extensions(data, &[vec![0xa1, 0x01], vec![0x81; 5_000], vec![0]].concat());
-    assert_eq!(asserted(&[Lie::AuthenticatorData(deep)]), Err(TOO_SHORT));
+    assert_eq!(log_in(&[Lie::AuthenticatorData(deep)]), Err(TOO_SHORT));
     let behind = |data| with_extensions(data, &[0xa0, 0xa0]);
-    assert_eq!(asserted(&[Lie::AuthenticatorData(behind)]), Err(PasskeyRefusal::Malformed(BEHIND)));
+    assert_eq!(log_in(&[Lie::AuthenticatorData(behind)]), Err(PasskeyRefusal::Malformed(TRAILING_BYTES)));
 }
 
 #[test]
@@ -125,11 +125,11 @@ fn unsupported_or_invalid_keys_are_rejected() {
         ("a member twice", [&[0xa6, 3, 0x27][..], &point[1..]].concat(), TOO_SHORT),
         ("no map", vec![0x80], TOO_SHORT),
         ("nothing", vec![], TOO_SHORT),
-        ("something behind it", [cose_of_rsa(&odd, &[3]), vec![0]].concat(), Malformed(BEHIND)),
+        ("something behind it", [cose_of_rsa(&odd, &[3]), vec![0]].concat(), Malformed(TRAILING_BYTES)),
     ] {
-        assert_eq!(registered(&[Lie::Key(cose)]), Err(refusal), "{name}");
+        assert_eq!(register(&[Lie::Key(cose)]), Err(refusal), "{name}");
     }
-    assert!(registered(&[Lie::Key(cose_of_rsa(&odd, &[3]))]).is_ok());
+    assert!(register(&[Lie::Key(cose_of_rsa(&odd, &[3]))]).is_ok());
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn attestation_statement_is_ignored() {
     use PasskeyRefusal::{Attestation, Malformed};
     type Row = (fn(Vec<u8>) -> Vec<u8>, PasskeyRefusal);
     let packed = || Lie::Statement("packed", b"\xa2\x63alg\x26\x63sig\x41\x00".to_vec());
-    assert!(registered(&[packed()]).is_ok());
-    assert!(registered(&[Lie::Statement("none", vec![0xa0])]).is_ok());
-    assert_eq!(registered(&[Lie::Statement("none", vec![0xa1, 1, 1])]), Err(Attestation));
+    assert!(register(&[packed()]).is_ok());
+    assert!(register(&[Lie::Statement("none", vec![0xa0])]).is_ok());
+    assert_eq!(register(&[Lie::Statement("none", vec![0xa1, 1, 1])]), Err(Attestation));
     let behind = Malformed("something follows the attestation");
     let no_map = Malformed("the attestation is not a map in CBOR");
     let lacks = Malformed("the attestation lacks fmt, attStmt or authData");
@@ -152,28 +152,28 @@ fn attestation_statement_is_ignored() {
         (|object| [vec![0xa3, 0x63], b"fmu".to_vec(), object[5..].to_vec()].concat(), lacks),
     ];
     for (at, (change, refusal)) in rows.into_iter().enumerate() {
-        assert_eq!(registered(&[Lie::Attestation(change)]), Err(refusal), "{at}");
+        assert_eq!(register(&[Lie::Attestation(change)]), Err(refusal), "{at}");
     }
-    assert_eq!(registered(&[Lie::Statement("none", vec![0x80])]), Err(lacks));
-    assert_eq!(registered(&[Lie::Flags(1 << 6)]), Err(Malformed(BEHIND)));
+    assert_eq!(register(&[Lie::Statement("none", vec![0x80])]), Err(lacks));
+    assert_eq!(register(&[Lie::Flags(1 << 6)]), Err(Malformed(TRAILING_BYTES)));
     let without = |mut data: Vec<u8>| {
         data.truncate(37);
         data[32] ^= 1 << 6;
         data
     };
     let refusal = Malformed("the authenticator data has no passkey");
-    assert_eq!(registered(&[Lie::AuthenticatorData(without)]), Err(refusal));
+    assert_eq!(register(&[Lie::AuthenticatorData(without)]), Err(refusal));
 }
 
 #[test]
 fn client_and_authenticator_ids_match() {
-    assert_eq!(registered(&[Lie::Id(vec![1; 16])]), Err(PasskeyRefusal::CredentialId));
-    // The caller, which stores passkeys, detects duplicate IDs.
-    assert!(registered(&[Lie::NamedAs(vec![1; 16])]).is_ok());
+    assert_eq!(register(&[Lie::Id(vec![1; 16])]), Err(PasskeyRefusal::CredentialId));
+    // The caller stores passkeys, so it detects duplicate credential IDs.
+    assert!(register(&[Lie::NamedAs(vec![1; 16])]).is_ok());
     let longest = |data: Vec<u8>| [&data[..53], &1023_u16.to_be_bytes(), &[5; 1023], &data[71..]].concat();
-    assert!(registered(&[Lie::AuthenticatorData(longest), Lie::Id(vec![5; 1023])]).is_ok());
+    assert!(register(&[Lie::AuthenticatorData(longest), Lie::Id(vec![5; 1023])]).is_ok());
     let too_long = |data: Vec<u8>| [&data[..53], &1024_u16.to_be_bytes(), &[5; 1024], &data[71..]].concat();
-    assert_eq!(registered(&[Lie::AuthenticatorData(too_long), Lie::Id(vec![5; 1023])]), Err(TOO_SHORT));
+    assert_eq!(register(&[Lie::AuthenticatorData(too_long), Lie::Id(vec![5; 1023])]), Err(TOO_SHORT));
     let none = |data: Vec<u8>| [&data[..53], &[0, 0], &data[71..]].concat();
-    assert_eq!(registered(&[Lie::AuthenticatorData(none)]), Err(TOO_SHORT));
+    assert_eq!(register(&[Lie::AuthenticatorData(none)]), Err(TOO_SHORT));
 }

@@ -121,7 +121,7 @@ fn check_header(header: &[u8]) -> Result<Option<String>, ImportError> {
         }
         let feature = field.content()?.text()?;
         if !SUPPORTED_FEATURES.contains(&feature) {
-            let feature = signpost_text::line(feature).chars().take(60).collect();
+            let feature = signpost_text::clean_line(feature).chars().take(60).collect();
             return Err(ImportError::UnsupportedFeature { feature, supported: SUPPORTED_FEATURES.join(" and ") });
         }
     }

@@ -1,4 +1,4 @@
-//! The texts in English.
+//! English texts of the account pages.
 
 use maud::html;
 
@@ -6,26 +6,26 @@ use super::{AccountMessage, AccountWords};
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
-    tab_realms: "Your accounts",
+    tab_accounts: "Your accounts",
     tab_keys: |domain| format!("Your keys · {domain}"),
-    tab_out: "Not signed in",
+    tab_signed_out: "Not signed in",
     tab_remove: "Remove a key?",
     tab_removed: "Removed",
     tab_stale: "Nothing changed",
 
-    realms: |host| html! { "Your accounts at " (host) },
-    realms_text: "Here you logged in with this browser.",
-    no_realms: AccountMessage {
+    accounts: |host| html! { "Your accounts at " (host) },
+    accounts_text: "Here you logged in with this browser.",
+    no_accounts: AccountMessage {
         head: "You are not signed in here",
         text: "Log in at a site that uses this page. Its account stands here then.",
     },
     sandbox: "Sandbox, for tests",
-    see_keys: |domain| html! { "Your keys at " (domain) },
-    sign_in_over: "Your sign-in here has ended.",
+    show_keys: |domain| html! { "Your keys at " (domain) },
+    sign_in_expired: "Your sign-in here has ended.",
     log_in_at: |domain| html! { "Log in to " (domain) " again" },
 
     account_at: "Your account at",
-    known_as: |username| html! { "You are " (username) " there." },
+    username_line: |username| html! { "You are " (username) " there." },
     all_accounts: "All your accounts",
     keys: "Your keys",
     kind: |kind| match kind {
@@ -39,34 +39,34 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     never_used: "not used yet",
     signed_in_with: "You are signed in with it.",
     day: |day| day.strftime("%-d %B %Y").to_string(),
-    spare_missing: "A spare is missing.",
+    single_key: "A spare is missing.",
     only_key: |domain| html! { "If you lose your only key, nobody but " (domain) " can let you in again." },
     add_key: "Add a key",
     add_hint: "A passkey of this device, or a wallet on another one. Each key lets you in.",
-    too_many: "You have ten keys, and that is the most. Remove one to add another.",
+    max_keys_reached: "You have ten keys, and that is the most. Remove one to add another.",
     change: "Rename or remove",
     name: "Name",
     name_hint: "Up to 60 characters",
     save_name: "Save the name",
-    bad_name: "Type a name of 1 to 60 characters.",
+    invalid_name: "Type a name of 1 to 60 characters.",
     remove: "Remove this key",
     last_key: "Your only key stays: without it nobody could log in to this account. Add another one first.",
-    old_proof: AccountMessage {
+    login_too_old: AccountMessage {
         head: "Log in again to change your keys.",
         text: "Your last login here was more than 5 minutes ago. So nobody who finds this browser open can take your account.",
     },
     log_in_again: "Log in again",
 
     renamed: "The key has its new name.",
-    was_added: "The key is added. It lets you in from now on.",
-    was_gone: "That key was removed before.",
+    key_added: "The key is added. It lets you in from now on.",
+    key_not_found: "That key was removed before.",
     nothing_changed: "Nothing has changed.",
 
     remove_question: |name| html! { "Remove " (name) "?" },
     remove_text: "It lets nobody in any more, and whoever is signed in with it here is signed out.",
     remove_own: "You are signed in with it yourself: afterwards you log in with another key.",
-    remove_yes: "Remove it",
-    remove_no: "Keep it",
+    confirm_removal: "Remove it",
+    cancel_removal: "Keep it",
     removed: AccountMessage { head: "The key is removed", text: "It lets nobody in any more." },
     removed_own: "You were signed in with it. Log in with another key.",
     back_to_keys: "Back to your keys",
@@ -91,9 +91,9 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
         head: "Nobody can log in here",
         text: "The link is old, or a letter is missing. Go back to the site and begin there.",
     },
-    stale: AccountMessage {
+    form_refused: AccountMessage {
         head: "Nothing has changed",
         text: "The button belonged to an older page, or to another browser. Load your account again and press it there.",
     },
-    show_again: "Show my account",
+    reload: "Show my account",
 };

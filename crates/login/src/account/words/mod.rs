@@ -1,4 +1,4 @@
-//! The texts of the account pages, a file per language.
+//! Texts of the account pages, in one file per language.
 
 mod english;
 mod spanish;
@@ -19,26 +19,26 @@ pub(super) struct AccountMessage {
 /// The texts of the account pages. A placeholder is the domain, unless its comment names another value.
 #[derive(Debug)]
 pub(super) struct AccountWords {
-    /// The page titles.
-    pub(super) tab_realms: &'static str,
+    /// The titles of the pages.
+    pub(super) tab_accounts: &'static str,
     pub(super) tab_keys: fn(&str) -> String,
-    pub(super) tab_out: &'static str,
+    pub(super) tab_signed_out: &'static str,
     pub(super) tab_remove: &'static str,
     pub(super) tab_removed: &'static str,
     pub(super) tab_stale: &'static str,
 
-    /// The accounts of a browser; the placeholder is the host of the page.
-    pub(super) realms: MarkupFn,
-    pub(super) realms_text: &'static str,
-    pub(super) no_realms: AccountMessage,
+    /// The list of a browser's accounts; the placeholder is the host of the page.
+    pub(super) accounts: MarkupFn,
+    pub(super) accounts_text: &'static str,
+    pub(super) no_accounts: AccountMessage,
     pub(super) sandbox: &'static str,
-    pub(super) see_keys: MarkupFn,
-    pub(super) sign_in_over: &'static str,
+    pub(super) show_keys: MarkupFn,
+    pub(super) sign_in_expired: &'static str,
     pub(super) log_in_at: MarkupFn,
 
-    /// An account; the placeholder is the username.
+    /// The page of an account; the placeholder is the username.
     pub(super) account_at: &'static str,
-    pub(super) known_as: MarkupFn,
+    pub(super) username_line: MarkupFn,
     pub(super) all_accounts: &'static str,
     pub(super) keys: &'static str,
     pub(super) kind: fn(CredentialKind) -> &'static str,
@@ -48,33 +48,33 @@ pub(super) struct AccountWords {
     pub(super) never_used: &'static str,
     pub(super) signed_in_with: &'static str,
     pub(super) day: fn(Date) -> String,
-    pub(super) spare_missing: &'static str,
+    pub(super) single_key: &'static str,
     pub(super) only_key: MarkupFn,
     pub(super) add_key: &'static str,
     pub(super) add_hint: &'static str,
-    pub(super) too_many: &'static str,
+    pub(super) max_keys_reached: &'static str,
     pub(super) change: &'static str,
     pub(super) name: &'static str,
     pub(super) name_hint: &'static str,
     pub(super) save_name: &'static str,
-    pub(super) bad_name: &'static str,
+    pub(super) invalid_name: &'static str,
     pub(super) remove: &'static str,
     pub(super) last_key: &'static str,
-    pub(super) old_proof: AccountMessage,
+    pub(super) login_too_old: AccountMessage,
     pub(super) log_in_again: &'static str,
 
     /// The notices above the keys.
     pub(super) renamed: &'static str,
-    pub(super) was_added: &'static str,
-    pub(super) was_gone: &'static str,
+    pub(super) key_added: &'static str,
+    pub(super) key_not_found: &'static str,
     pub(super) nothing_changed: &'static str,
 
     /// The confirmation before a key is removed; the placeholder is its name.
     pub(super) remove_question: MarkupFn,
     pub(super) remove_text: &'static str,
     pub(super) remove_own: &'static str,
-    pub(super) remove_yes: &'static str,
-    pub(super) remove_no: &'static str,
+    pub(super) confirm_removal: &'static str,
+    pub(super) cancel_removal: &'static str,
     pub(super) removed: AccountMessage,
     pub(super) removed_own: &'static str,
     pub(super) back_to_keys: &'static str,
@@ -89,11 +89,11 @@ pub(super) struct AccountWords {
     pub(super) not_signed_in: AccountMessage,
     pub(super) log_in: &'static str,
     pub(super) no_login: AccountMessage,
-    pub(super) stale: AccountMessage,
-    pub(super) show_again: &'static str,
+    pub(super) form_refused: AccountMessage,
+    pub(super) reload: &'static str,
 }
 
-/// Returns the texts in a language.
+/// Returns the texts of the account pages in a language.
 pub(super) fn account_words(language: Language) -> &'static AccountWords {
     match language {
         Language::English => &english::ACCOUNT,

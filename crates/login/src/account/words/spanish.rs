@@ -1,4 +1,4 @@
-//! The texts in Spanish.
+//! Spanish texts of the account pages.
 
 use maud::html;
 use signpost_platform::pages::Language;
@@ -8,26 +8,26 @@ use super::{AccountMessage, AccountWords};
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
-    tab_realms: "Tus cuentas",
+    tab_accounts: "Tus cuentas",
     tab_keys: |domain| format!("Tus llaves · {domain}"),
-    tab_out: "Sin sesión",
+    tab_signed_out: "Sin sesión",
     tab_remove: "¿Quitar una llave?",
     tab_removed: "Quitada",
     tab_stale: "Nada ha cambiado",
 
-    realms: |host| html! { "Tus cuentas en " (host) },
-    realms_text: "Aquí has iniciado sesión con este navegador.",
-    no_realms: AccountMessage {
+    accounts: |host| html! { "Tus cuentas en " (host) },
+    accounts_text: "Aquí has iniciado sesión con este navegador.",
+    no_accounts: AccountMessage {
         head: "Aquí no tienes ninguna sesión abierta",
         text: "Inicia sesión en un sitio que use esta página. Su cuenta aparecerá entonces aquí.",
     },
     sandbox: "De prueba",
-    see_keys: |domain| html! { "Tus llaves en " (domain) },
-    sign_in_over: "Tu sesión aquí ha terminado.",
+    show_keys: |domain| html! { "Tus llaves en " (domain) },
+    sign_in_expired: "Tu sesión aquí ha terminado.",
     log_in_at: |domain| html! { "Inicia sesión en " (domain) " otra vez" },
 
     account_at: "Tu cuenta en",
-    known_as: |username| html! { "Allí eres " (username) "." },
+    username_line: |username| html! { "Allí eres " (username) "." },
     all_accounts: "Todas tus cuentas",
     keys: "Tus llaves",
     kind: |kind| match kind {
@@ -41,34 +41,34 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     never_used: "aún sin usar",
     signed_in_with: "Has iniciado sesión con ella.",
     day: |day| long_date(Language::Spanish, day),
-    spare_missing: "Falta una de repuesto.",
+    single_key: "Falta una de repuesto.",
     only_key: |domain| html! { "Si pierdes tu única llave, nadie más que " (domain) " puede volver a dejarte entrar." },
     add_key: "Añadir una llave",
     add_hint: "Una llave de acceso de este dispositivo o una billetera de otro. Cada llave te deja entrar.",
-    too_many: "Tienes diez llaves, que es el máximo. Quita una para añadir otra.",
+    max_keys_reached: "Tienes diez llaves, que es el máximo. Quita una para añadir otra.",
     change: "Cambiar el nombre o quitarla",
     name: "Nombre",
     name_hint: "Hasta 60 caracteres",
     save_name: "Guardar el nombre",
-    bad_name: "Escribe un nombre de 1 a 60 caracteres.",
+    invalid_name: "Escribe un nombre de 1 a 60 caracteres.",
     remove: "Quitar esta llave",
     last_key: "Tu única llave se queda: sin ella nadie podría entrar en esta cuenta. Añade antes otra.",
-    old_proof: AccountMessage {
+    login_too_old: AccountMessage {
         head: "Inicia sesión otra vez para cambiar tus llaves.",
         text: "Tu último inicio de sesión aquí fue hace más de 5 minutos. Así nadie que encuentre abierto este navegador puede llevarse tu cuenta.",
     },
     log_in_again: "Iniciar sesión otra vez",
 
     renamed: "La llave tiene su nombre nuevo.",
-    was_added: "La llave está añadida. Desde ahora te deja entrar.",
-    was_gone: "Esa llave ya se había quitado.",
+    key_added: "La llave está añadida. Desde ahora te deja entrar.",
+    key_not_found: "Esa llave ya se había quitado.",
     nothing_changed: "Nada ha cambiado.",
 
     remove_question: |name| html! { "¿Quitar " (name) "?" },
     remove_text: "Ya no dejará entrar a nadie, y se cerrará la sesión de quien la haya abierto aquí con ella.",
     remove_own: "Tú has iniciado sesión con ella: después entrarás con otra llave.",
-    remove_yes: "Quitarla",
-    remove_no: "Conservarla",
+    confirm_removal: "Quitarla",
+    cancel_removal: "Conservarla",
     removed: AccountMessage { head: "La llave está quitada", text: "Ya no deja entrar a nadie." },
     removed_own: "Habías iniciado sesión con ella. Inicia sesión con otra llave.",
     back_to_keys: "Volver a tus llaves",
@@ -93,9 +93,9 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
         head: "Aquí nadie puede iniciar sesión",
         text: "El enlace es antiguo o le falta una letra. Vuelve al sitio y empieza allí.",
     },
-    stale: AccountMessage {
+    form_refused: AccountMessage {
         head: "Nada ha cambiado",
         text: "El botón era de una página anterior o de otro navegador. Carga tu cuenta de nuevo y púlsalo allí.",
     },
-    show_again: "Mostrar mi cuenta",
+    reload: "Mostrar mi cuenta",
 };

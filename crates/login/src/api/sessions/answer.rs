@@ -1,4 +1,5 @@
-//! `POST /sessions/{id}/authenticate` and `/complete`: a wallet's answer, passed on by the integrator.
+//! Handlers of `POST /sessions/{id}/authenticate` and `/complete`, for integrators that receive a
+//! wallet's answer or a completion code themselves.
 
 use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
@@ -16,7 +17,7 @@ use crate::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::service::LoginService;
 use crate::sessions::SessionStatus;
 
-/// `POST /sessions/{id}/authenticate`
+/// `POST /sessions/{id}/authenticate`: verifies a wallet's answer that the integrator received.
 pub(crate) async fn authenticate(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -24,7 +25,8 @@ pub(crate) async fn authenticate(
     request: Request,
 ) -> Result<Json<SessionView>, Error> {
     let session = find_session(&service, &account, &id).await?;
-    // Read after the session: by the contract, an unknown session takes precedence over an invalid body.
+    // The body is parsed after the session was found, because the contract requires the error for
+    // an unknown session to come before the error for an invalid body.
     let JsonBytes(body) = JsonBytes::from_request(request, &service).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;

@@ -1,4 +1,4 @@
-//! `POST /sessions`
+//! Handler of `POST /sessions`: creates a login session.
 
 use anyhow::Context;
 use axum::extract::State as Extract;
@@ -30,10 +30,10 @@ use crate::sessions::{
 };
 use crate::users::sql::require_login_after_sign_out;
 
-/// Marks a repeated reply.
+/// Response header that marks the stored reply to an earlier request with the same idempotency key.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
 
-/// The body of `POST /sessions`.
+/// The body of `POST /sessions`, before its values are validated.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateSessionBody {
@@ -50,15 +50,16 @@ pub(crate) struct CreateSessionBody {
     user: Option<String>,
 }
 
-/// The value that the wallet must send back.
+/// The value that a wallet's answer must contain to confirm that its user sees the page of the
+/// site.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ConfirmationKind {
-    /// The number on the page.
+    /// The two-digit number on the page (number matching).
     Code,
 }
 
-/// `POST /sessions`
+/// `POST /sessions`: creates a session, or repeats the reply for a repeated idempotency key.
 pub(crate) async fn create(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -82,15 +83,15 @@ pub(crate) async fn create(
         created = creation.create(&domain, idempotency_key.as_ref()).await;
     }
     if let Some(reply) = created? {
-        service.metrics.session(account.environment, "created");
+        service.metrics.count_session_event(account.environment, "created");
         return Ok(reply);
     }
-    // A request with this idempotency key was first, or the domain was deleted.
+    // Another request with this idempotency key was committed first, or the domain was deleted.
     let earlier = find_replay(&service, &account, &key, idempotency_key.as_ref()).await?;
     earlier.ok_or_else(|| Error::DomainNotRegistered(request.domain.to_string()))
 }
 
-/// The inputs of a creation except the domain.
+/// The inputs for the creation of a session, except its domain.
 struct Creation<'a> {
     service: &'a LoginService,
     account: &'a Account,
@@ -109,18 +110,18 @@ impl Creation<'_> {
         let Self { service, account, key, request } = self;
         let now = service.clock.now();
         let mut new = request.for_domain(service, domain)?;
-        let mut with = Vec::new();
+        let mut statements = Vec::new();
         if let Some(user) = &request.link {
             new.link = Some(check_linkable(service, domain, user).await?);
-            with.push(require_login_after_sign_out(&domain.id, user));
+            statements.push(require_login_after_sign_out(&domain.id, user));
         }
         let session = Session::open(domain, new, service.settings.session_ttl, now, SessionEntropy::draw());
         let secret = ClientSecret::derive(&key.key, &session.id);
         let session = session.with_client_secret(&secret);
         let reply = serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?)
             .context("a session is JSON")?;
-        with.extend(idempotency_key.map(|key| key.store(account, &reply, now)));
-        match sql::insert(&service.store, session, Some(domain), with).await {
+        statements.extend(idempotency_key.map(|key| key.store(account, &reply, now)));
+        match sql::insert(&service.store, session, Some(domain), statements).await {
             Ok(()) => Ok(Some(to_response(&reply, Some(&secret)).into_response())),
             Err(WriteError::Conflict) => Ok(None),
             Err(WriteError::Internal(error)) => Err(error.into()),
@@ -172,7 +173,7 @@ fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse 
     (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
 }
 
-/// A valid creation request.
+/// A validated request to create a session.
 #[derive(Clone)]
 struct CreateRequest {
     domain: DomainName,
@@ -182,7 +183,7 @@ struct CreateRequest {
     /// Requires the number on the page in the wallet's answer.
     confirm: bool,
     options: SessionOptions,
-    /// The user who gets the key, for links.
+    /// The user to whose account the key is added, in mode `link`.
     link: Option<UserId>,
 }
 
@@ -228,8 +229,9 @@ impl CreateRequest {
         Ok(())
     }
 
-    /// Returns a canonical text of the request, which must be equal for a retry after an upgrade: members that are
-    /// skipped if absent may be added, and none may change.
+    /// Returns a canonical text of the request, for comparison with a retry. It must not change in
+    /// an upgrade: new members must be skipped when they are absent, and existing members must stay
+    /// the same.
     fn fingerprint(&self) -> Result<String, Error> {
         #[derive(Serialize)]
         struct Fingerprint<'a> {
@@ -271,8 +273,8 @@ impl CreateRequest {
             HandlerKind::Direct => None,
             HandlerKind::Hosted => Some(make_hosted_url(service, &domain.account, mode)?),
         };
-        // The number protects the user of a hosted session against a relayed code: against logging in an attacker, and
-        // against an attacker's account with the user's key.
+        // The number protects users of hosted domains against relayed codes. Otherwise an attacker
+        // could be logged in by the user's answer, or register an account with the user's key.
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let purpose = PagePurpose::Site;
@@ -298,8 +300,8 @@ impl CreateRequest {
     }
 }
 
-/// Returns the user who gets the key: required in mode `link`, which exists only on pages, and not allowed in other
-/// modes.
+/// Returns the user to whom the key is added. A user is required in mode `link`, which exists only
+/// on pages, and not allowed in other modes.
 fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
     match (mode, user) {
         (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),
@@ -333,9 +335,9 @@ mod tests {
     /// The texts are stored, so a change would reject retries of requests before an upgrade.
     #[test]
     fn fingerprints_are_stable() {
-        let least = r#"{"domain": "Shop.TEST."}"#;
-        assert_eq!(fingerprint(least), r#"{"domain":"shop.test","mode":"login","flow":"cross_device"}"#);
-        let most = r#"{
+        let minimal = r#"{"domain": "Shop.TEST."}"#;
+        assert_eq!(fingerprint(minimal), r#"{"domain":"shop.test","mode":"login","flow":"cross_device"}"#);
+        let body = r#"{
             "requester": {"country": "US", "user_agent": "Firefox", "ip": "203.0.113.9"}, "flow": "same_device",
             "confirm": "code", "metadata": {"return_url": "/in", "n": 1.0}, "webhook_url": "https://shop.test/a",
             "mode": "registration", "domain": "shop.test"
@@ -345,6 +347,6 @@ mod tests {
             r#""metadata":"{\"return_url\": \"/in\", \"n\": 1.0}","confirm":"code","flow":"same_device","#,
             r#""requester":{"ip":"203.0.113.9","country":"US","user_agent":"Firefox"}}"#
         );
-        assert_eq!(fingerprint(most), expected);
+        assert_eq!(fingerprint(body), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /sessions`
+//! Handler of `GET /sessions`: lists the sessions of an account.
 
 use axum::Json;
 use axum::extract::State as Extract;
@@ -15,7 +15,7 @@ use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{SessionFilter, SessionStatus, sql};
 
-/// `GET /sessions?status=&domain=&limit=&cursor=`, newest first.
+/// `GET /sessions?status=&domain=&limit=&cursor=`: lists sessions, newest first.
 pub(crate) async fn list(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -36,7 +36,7 @@ pub(crate) async fn list(
         },
     };
     let now = service.clock.now();
-    let filter = SessionFilter { before, domain, status, most: page.limit + 1 };
+    let filter = SessionFilter { before, domain, status, limit: page.limit + 1 };
     let mut sessions = sql::list(&service.store, &account, &filter, now).await?;
     let next = page.next(&mut sessions, |session| session.id.to_string());
     let sessions: Vec<_> = sessions.iter().map(|session| SessionListItem::new(session, now)).collect();

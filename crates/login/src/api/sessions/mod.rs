@@ -1,9 +1,9 @@
-//! `/sessions`.
+//! Handlers of `/sessions`: creating, reading, answering and cancelling login sessions.
 
 pub mod answer;
+pub mod by_id;
 pub mod create;
 pub mod list;
-pub mod one;
 pub mod page_access;
 pub mod qr_image;
 pub mod replies;

@@ -1,5 +1,5 @@
-//! Access of pages to a session: the browser has the session's client secret, and sends the origin of the session's
-//! domain.
+//! Grants pages of a site access to a session's status. The page sends the session's client secret,
+//! and its origin must be the session's domain.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use signpost_platform::accounts::Environment;
-use signpost_platform::limits::{Caller, Limit, release_in_progress};
+use signpost_platform::limits::{Caller, Limit, release_request_slot};
 use signpost_platform::web::PathParams;
 use signpost_platform::web::api_key::{self, ApiKeyGuard, bearer};
 use signpost_platform::web::peer::client_address;
@@ -23,7 +23,8 @@ use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{ClientSecret, Session};
 
-/// The requirements for reading a session: an API key, or the session's client secret.
+/// The state of the middleware that guards a session: it accepts API keys and the session's client
+/// secret.
 #[derive(Clone)]
 pub(crate) struct SessionGuard {
     pub(crate) service: LoginService,
@@ -68,7 +69,7 @@ async fn find(service: &LoginService, environment: Environment, id: &str) -> Res
     Ok(service.sessions.find(environment, &id).await?)
 }
 
-/// Passes a request on if its client secret belongs to the session.
+/// Forwards a request to its handler if the client secret belongs to the session.
 async fn follow(
     service: &LoginService,
     session: Option<Arc<Session>>,
@@ -92,7 +93,7 @@ async fn follow(
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Problem::InvalidApiKey.into());
     }
-    release_in_progress(request.extensions());
+    release_request_slot(request.extensions());
     let address = client_address(service, &request);
     request.extensions_mut().insert(session.account.clone());
     request.extensions_mut().insert(Viewer::Page);

@@ -1,12 +1,12 @@
-//! The QR code of a session as an image.
+//! Encodes the QR code of a session as a PNG image.
 
 use anyhow::{Context, Result};
 use signpost_auth::QrCode;
 
-/// Size of a module in pixels; most codes then have their usual size on pages.
+/// Size of a module of the code in pixels. With this size, most images need no scaling on a page.
 const PIXELS_PER_MODULE: usize = 8;
 
-/// Returns the code as a PNG (ISO/IEC 15948) with a bit depth of 1.
+/// Encodes the code as a PNG (ISO/IEC 15948) with a bit depth of 1.
 pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     let side = code.side() * PIXELS_PER_MODULE;
     let mut file = Vec::new();
@@ -20,7 +20,7 @@ pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Returns the rows from the top, each padded to whole bytes; light pixels are 1.
+/// Returns the rows of pixels from top to bottom, each padded to whole bytes. Light pixels are 1.
 fn bits(code: &QrCode, side: usize) -> Vec<u8> {
     let row_len = side.div_ceil(8);
     let mut bits = vec![0; row_len * side];

@@ -1,4 +1,4 @@
-//! Sessions in replies.
+//! The JSON forms of a session in replies of the API.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ids::SessionId;
 use crate::sessions::{Metadata, Session, SessionState, SessionStatus, User};
 
-/// The reply to a creation.
+/// The reply to the creation of a session.
 #[derive(Serialize)]
 pub(crate) struct CreatedSession {
     #[serde(flatten)]
@@ -26,7 +26,7 @@ pub(crate) struct CreatedSession {
     page_url: Option<String>,
 }
 
-/// The reply to a refresh.
+/// The reply to the refresh of a session.
 #[derive(Serialize)]
 pub(crate) struct RefreshedSession {
     id: SessionId,
@@ -35,7 +35,7 @@ pub(crate) struct RefreshedSession {
     expires_at: Timestamp,
 }
 
-/// A session in the reply to `GET`.
+/// The reply to `GET /sessions/{id}`.
 #[derive(Serialize)]
 pub(crate) struct SessionView {
     id: SessionId,
@@ -59,7 +59,7 @@ pub(crate) struct SessionView {
     redirect: Option<String>,
 }
 
-/// A session in the list.
+/// An entry in the list of sessions.
 #[derive(Serialize)]
 pub(crate) struct SessionListItem {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub(crate) struct SessionListItem {
     created_at: Timestamp,
 }
 
-/// The reader of a session.
+/// The caller that reads a session. It determines the visible members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Viewer {
     /// The integrator, with an API key.

@@ -1,4 +1,5 @@
-//! `POST /sandbox/v1/sessions/{id}/simulate`: a simulated wallet, for testing a login without a phone.
+//! Handler of `POST /sandbox/v1/sessions/{id}/simulate`: answers a session with a simulated wallet,
+//! for testing a login without a phone.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use signpost_platform::web::{OptionalJsonBody, PathParams};
 use crate::error::Error;
 use crate::flows::answer_context::AnswerContext;
 use crate::flows::hosted;
-use crate::flows::lookup::{find_session, refused};
+use crate::flows::lookup::{find_session, refusal_error};
 use crate::service::LoginService;
 use crate::sessions::{ConfirmCode, Session};
 
@@ -34,7 +35,7 @@ const MAX_WALLET: u64 = 100;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SimulateBody {
-    /// The wallet that signs, from 1 to 100.
+    /// Number of the simulated wallet that signs, from 1 to 100.
     #[serde(default = "first_wallet", deserialize_with = "wallet_number")]
     wallet: u64,
     fault: Option<SimulatedFault>,
@@ -59,7 +60,7 @@ pub(crate) async fn simulate(
     OptionalJsonBody(SimulateBody { wallet, fault }): OptionalJsonBody<SimulateBody>,
 ) -> Result<Json<Value>, Error> {
     let session = find_session(&service, &account, &id).await?;
-    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
+    session.check_pending(service.clock.now()).map_err(|refusal| refusal_error(refusal, &session, &service))?;
     let answer = make_answer(&session, &account, wallet, fault, service.clock.now().as_second())?;
     let payload = json!(answer);
     let reply = post_answer(&service, &session, &payload).await;
@@ -105,25 +106,26 @@ fn make_answer(
     let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
     let code = session.qr_data().context("a session that was opened has a code")?;
     let shown = session.confirm_code.as_ref().map(ConfirmCode::reveal);
-    let typed = if fault == Some(SimulatedFault::ConfirmCode) { Some("00") } else { shown };
+    let number = if fault == Some(SimulatedFault::ConfirmCode) { Some("00") } else { shown };
     let timestamp = if fault == Some(SimulatedFault::Timestamp) { now - 31 } else { now };
-    let mut answer = wallet.answer_code(&code, typed, timestamp, Some(device));
+    let mut answer = wallet.answer_code(&code, number, timestamp, Some(device));
     match fault {
         Some(SimulatedFault::Signature) => answer.signature = wallet.sign("another text"),
         Some(SimulatedFault::Challenge) => {
-            let spoilt = wallet.answer_text(format!("{}x", session.challenge.sentence()), now, None);
-            answer = Answer { signature: spoilt.signature, challenge: spoilt.challenge, ..answer };
+            let invalid = wallet.answer_text(format!("{}x", session.challenge.sentence()), now, None);
+            answer = Answer { signature: invalid.signature, challenge: invalid.challenge, ..answer };
         }
         None | Some(SimulatedFault::Timestamp | SimulatedFault::ConfirmCode) => {}
     }
     Ok(answer)
 }
 
-/// The reply of the handler.
+/// The reply of the session's handler to the posted answer.
 struct HandlerReply {
     status: u16,
-    /// The start of its body. `None` if the operator allows webhooks in private networks, which must not become
-    /// readable through this server. Loopback is allowed only if the server serves its own machine, the developer's.
+    /// The start of the reply's body. `None` if the operator allows webhooks in private networks,
+    /// because their content must not become readable through this server. A body from a loopback
+    /// address is returned only if the server accepts only local connections.
     body: Option<String>,
 }
 
@@ -151,6 +153,6 @@ async fn post_answer(service: &LoginService, session: &Session, payload: &Value)
     let is_open = egress != EgressPolicy::Everything;
     Ok(HandlerReply {
         status: answer.status,
-        body: is_open.then(|| signpost_text::lines(&String::from_utf8_lossy(&answer.body)).into_owned()),
+        body: is_open.then(|| signpost_text::clean_text(&String::from_utf8_lossy(&answer.body)).into_owned()),
     })
 }

@@ -1,4 +1,5 @@
-//! `GET /sessions/{id}` and its `/events`: the status of a session, at once or when it changes.
+//! Handlers of `GET /sessions/{id}` and `/sessions/{id}/events`: returning the status of a session
+//! immediately or when it changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use url::form_urlencoded;
 
 use super::replies::{SessionView, Viewer};
 use crate::error::Error;
-use crate::flows::lookup::refused;
+use crate::flows::lookup::refusal_error;
 use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{AnswerRefusal, Session, SessionStatus, Waiter};
@@ -29,12 +30,12 @@ use crate::sessions::{AnswerRefusal, Session, SessionStatus, Waiter};
 /// Maximum wait of a request, in seconds, below the timeout of most proxies.
 const MAX_WAIT_SECS: u64 = 25;
 /// Interval of reads by a waiting request: another process may have changed the session, or it has expired.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of keep-alive comments in a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// `GET /sessions/{id}`. With `?wait=25`, replies once the session is no longer pending, or after this number of
-/// seconds.
+/// `GET /sessions/{id}`: returns a session. With `?wait=25`, replies when the session is no longer
+/// pending, or after this number of seconds.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -49,13 +50,14 @@ pub(crate) async fn show(
     if seconds > Duration::ZERO && session.status(service.clock.now()) == SessionStatus::Pending {
         let deadline = Instant::now() + seconds;
         let waiter = acquire_waiter(&service, &account, &session, page.as_deref())?;
-        let key = WaitingKey::of(key.as_deref());
+        let key = WaitingKey::new(key.as_deref());
         session = await_change(&service, (&account, key.as_ref()), session, &waiter, deadline).await?;
     }
     to_reply(&service, &session, viewer)
 }
 
-/// `GET /sessions/{id}/events`: an event `status` with the reply of `GET`, and a last event when the status changes.
+/// `GET /sessions/{id}/events`: sends an event `status` with the reply of `GET`, and a last event
+/// when the status changes.
 pub(crate) async fn events(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -66,10 +68,10 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&service, &account, &id).await?;
     let first = status_event(&service, &session, viewer);
-    let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
+    let has_ended = session.status(service.clock.now()) != SessionStatus::Pending;
     // The slot is acquired before the stream begins, so that a lack of slots is an error.
-    let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
-    let key = WaitingKey::of(key.as_deref());
+    let waiter = if has_ended { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
+    let key = WaitingKey::new(key.as_deref());
     let next = stream::iter(waiter).filter_map(move |waiter| {
         let service = service.clone();
         let account = account.clone();
@@ -107,8 +109,9 @@ struct WaitingKey {
 }
 
 impl WaitingKey {
-    /// Returns the key of a request. `None` for a page that came with its session's client secret.
-    fn of(key: Option<&ApiKey>) -> Option<Self> {
+    /// Returns the API key of a request. `None` for a page that is authenticated by the session's
+    /// client secret.
+    fn new(key: Option<&ApiKey>) -> Option<Self> {
         let (environment, hash) = KeyHash::parse(key?.key.expose_secret())?;
         Some(Self { environment, hash })
     }
@@ -126,7 +129,7 @@ impl WaitingKey {
 /// Returns the session once it is no longer pending, or as it is at the deadline or when the server stops.
 ///
 /// # Errors
-/// [`Problem::InvalidApiKey`] if the key of the request is no longer valid.
+/// Returns [`Problem::InvalidApiKey`] if the key of the request is no longer valid.
 async fn await_change(
     service: &LoginService,
     (account, key): (&Account, Option<&WaitingKey>),
@@ -138,12 +141,12 @@ async fn await_change(
         let changed = waiter.changed();
         session = find(service, account, session.id.as_str()).await?;
         let left = deadline.saturating_duration_since(Instant::now());
-        let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
-        if is_over || left.is_zero() || service.draining.is_cancelled() {
+        let has_ended = session.status(service.clock.now()) != SessionStatus::Pending;
+        if has_ended || left.is_zero() || service.draining.is_cancelled() {
             return Ok(session);
         }
         tokio::select! {
-            _ = timeout(LOOK_INTERVAL.min(left), changed) => {}
+            _ = timeout(POLL_INTERVAL.min(left), changed) => {}
             () = service.draining.cancelled() => {}
         }
         if let Some(key) = key {
@@ -162,8 +165,8 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Arc
 
 fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<JsonReply<SessionView>, Error> {
     match session.status(service.clock.now()) {
-        SessionStatus::Expired => Err(refused(AnswerRefusal::Expired, session, service)),
-        SessionStatus::Cancelled => Err(refused(AnswerRefusal::Cancelled, session, service)),
+        SessionStatus::Expired => Err(refusal_error(AnswerRefusal::Expired, session, service)),
+        SessionStatus::Cancelled => Err(refusal_error(AnswerRefusal::Cancelled, session, service)),
         status => Ok(JsonReply(SessionView::new(session, status, viewer))),
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::Sentence::{Between, Lasting, Of, Plain};
+use super::Sentence::{Plain, WithDomain, WithDuration, WithHosts};
 use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
@@ -12,38 +12,38 @@ pub(super) const WALLET: WalletWords = WalletWords {
         head: "This wallet needs https",
         text: "At this address the browser makes no keys. Open the page over https, or at localhost.",
     },
-    foot: "Your keys stay in this browser. Keep your 24 words: without them a lost phone is a lost key.",
+    footer: "Your keys stay in this browser. Keep your 24 words: without them a lost phone is a lost key.",
     licences: "Licences",
 
     start_title: "A wallet in this browser",
     start_lead: "It makes a key of its own for each site, keeps it here and logs you in with it. There is no password.",
-    make: "Make a wallet",
+    create_wallet: "Make a wallet",
     restore: "I have 24 words already",
     lost: HeadedText {
         head: "The wallet that was here is gone",
         text: "This browser has cleared its storage. Your 24 words bring the wallet back, with the same keys.",
     },
-    had_one: "Did you have a wallet here? A browser may clear its storage. Your 24 words bring the wallet back.",
-    waits: "Your login waits for a wallet.",
+    storage_cleared: "Did you have a wallet here? A browser may clear its storage. Your 24 words bring the wallet back.",
+    code_waiting: "Your login waits for a wallet.",
 
     words_title: "Write down these 24 words",
     words_text: "They are your wallet. Whoever has them can log in as you. Whoever loses them can lose the wallet. Write \
                  them on paper, and take no picture. They are shown this once.",
-    written: "I have written them down",
+    words_written_down: "I have written them down",
     cancel: "Cancel",
     check_title: "Check your words",
     check_text: "Type three of them from your paper.",
     word_label: |position| html! { "Word " (position) },
     words_again: "Show the words again",
     finish: "Finish",
-    other_word: |position| html! { "Word " (position) " is another one. Look at your paper, or show the words again." },
+    wrong_word: |position| html! { "Word " (position) " is another one. Look at your paper, or show the words again." },
     restore_title: "Bring back your wallet",
     restore_label: "Your 24 words",
     restore_hint: "In their order, with a space between two.",
     restore_button: "Bring it back",
     wrong_count: |count| html! { "You typed " (count) " words. A wallet has 24." },
     unknown_word: |position, word| html! { "Word " (position) ", “" (word) "”, is not in the list." },
-    meant: |word| html! { "Is it “" (word) "”?" },
+    suggested_word: |word| html! { "Is it “" (word) "”?" },
     wrong_checksum: "Each word is in the list, but together they are no wallet. Check their order, and words that look alike.",
 
     home_title: "Your wallet",
@@ -63,19 +63,19 @@ pub(super) const WALLET: WalletWords = WalletWords {
     erase: "Erase this wallet",
     erase_title: "Erase this wallet?",
     erase_text: "This browser forgets its keys. Your 24 words alone bring them back.",
-    erase_now: "Erase it",
-    keep: "Keep it",
+    confirm_erase: "Erase it",
+    cancel_erase: "Keep it",
 
-    asking: "One moment",
+    login_request: "One moment",
     log_in_to: "Log in to",
     register_at: "Create your account at",
     link_to: "Add this wallet to your account at",
-    proven: |host, domain| html! { (host) " has proof that this site is " (domain) },
-    unproven: |host| html! { (host) " has no proof yet. Go on only if you trust " (host) "." },
+    host_listed: |host, domain| html! { (host) " has proof that this site is " (domain) },
+    host_unlisted: |host| html! { (host) " has no proof yet. Go on only if you trust " (host) "." },
     number_label: |domain| html! { "Number on the page of " (domain) },
     number_hint: "Two digits. Read them from your own screen, never from a message or a call.",
     two_digits: "Type two digits, for example 47.",
-    other_number: "That was another number. Look at the page and type the number that it shows. If somebody sent you the \
+    wrong_number: "That was another number. Look at the page and type the number that it shows. If somebody sent you the \
                    number, stop: they may be trying to log in as you.",
     stop: "No, stop",
     log_in: "Log in",
@@ -85,36 +85,36 @@ pub(super) const WALLET: WalletWords = WalletWords {
     your_key: "Your key",
     key_known: |end, since| html! { "Ends in " (end) " · used here since " (since) },
     key_new: |end| html! { "Ends in " (end) " · new here" },
-    asked_from: "Asked from",
-    goes_to: "Answer goes to",
+    requested_from: "Asked from",
+    sent_to: "Answer goes to",
     ends_in: "Ends in",
-    what_gets_signed: "What gets signed",
+    signed_text: "What gets signed",
 
     outcomes: &OUTCOME_TEXTS,
     back_to_page: "Back to the login page",
-    again: "Try again",
-    to_wallet: "To the wallet",
+    try_again: "Try again",
+    back_to_wallet: "To the wallet",
 };
 
 const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
         OutcomeText {
-            head: Of(|domain| html! { "You are logged in to " (domain) }),
+            head: WithDomain(|domain| html! { "You are logged in to " (domain) }),
             text: Plain("Go on at the page where you began."),
         },
     ),
     (
         "done-register",
         OutcomeText {
-            head: Of(|domain| html! { "You have a key at " (domain) }),
+            head: WithDomain(|domain| html! { "You have a key at " (domain) }),
             text: Plain("Go on at the page where you began: it creates your account."),
         },
     ),
     (
         "done-link",
         OutcomeText {
-            head: Of(|domain| html! { "Your key is at " (domain) }),
+            head: WithDomain(|domain| html! { "Your key is at " (domain) }),
             text: Plain("Go on at the page where you began. It may ask you whether to add this wallet."),
         },
     ),
@@ -139,29 +139,29 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "clock-ahead",
         OutcomeText {
-            head: Lasting(|amount| html! { "The clock of this device is " (amount) " ahead" }),
+            head: WithDuration(|amount| html! { "The clock of this device is " (amount) " ahead" }),
             text: Plain("Turn on automatic date and time, then open the code again. Nothing was signed."),
         },
     ),
     (
         "clock-behind",
         OutcomeText {
-            head: Lasting(|amount| html! { "The clock of this device is " (amount) " behind" }),
+            head: WithDuration(|amount| html! { "The clock of this device is " (amount) " behind" }),
             text: Plain("Turn on automatic date and time, then open the code again. Nothing was signed."),
         },
     ),
     (
         "create",
         OutcomeText {
-            head: Of(|domain| html! { "No account at " (domain) " has this key yet" }),
+            head: WithDomain(|domain| html! { "No account at " (domain) " has this key yet" }),
             text: Plain("The login page asks now whether to create one. Open its new code. Nothing has been saved."),
         },
     ),
     (
         "closed",
         OutcomeText {
-            head: Of(|domain| html! { "No account at " (domain) " has this key" }),
-            text: Of(
+            head: WithDomain(|domain| html! { "No account at " (domain) " has this key" }),
+            text: WithDomain(
                 |domain| html! { (domain) " does not take new accounts here. Try another wallet, or ask " (domain) "." },
             ),
         },
@@ -169,21 +169,21 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "method",
         OutcomeText {
-            head: Of(|domain| html! { (domain) " does not take this wallet" }),
+            head: WithDomain(|domain| html! { (domain) " does not take this wallet" }),
             text: Plain("Use what its login page offers."),
         },
     ),
     (
         "taken",
         OutcomeText {
-            head: Of(|domain| html! { "An account at " (domain) " has this key already" }),
+            head: WithDomain(|domain| html! { "An account at " (domain) " has this key already" }),
             text: Plain("A key belongs to one account. Nothing has changed."),
         },
     ),
     (
         "known",
         OutcomeText {
-            head: Of(|domain| html! { "This key has an account at " (domain) " already" }),
+            head: WithDomain(|domain| html! { "This key has an account at " (domain) " already" }),
             text: Plain("Log in with it: the login page shows how."),
         },
     ),
@@ -191,7 +191,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "busy",
         OutcomeText {
             head: Plain("The server has too much to do"),
-            text: Lasting(|amount| html! { "Open the code again in " (amount) "." }),
+            text: WithDuration(|amount| html! { "Open the code again in " (amount) "." }),
         },
     ),
     (
@@ -219,7 +219,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "foreign",
         OutcomeText {
             head: Plain("This code is for another wallet"),
-            text: Between(|there, host| {
+            text: WithHosts(|there, host| {
                 html! {
                     "It sends the answer to " (there) ", and this wallet answers at " (host)
                     " alone. The command-line wallet can answer it: " code { "signpost wallet scan" } "."
@@ -254,7 +254,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "sandbox",
         OutcomeText {
             head: Plain("This wallet is for trying out"),
-            text: Of(
+            text: WithDomain(
                 |domain| html! { "It answers in the sandbox alone, and " (domain) " asks for a live login. Use another wallet or a passkey." },
             ),
         },

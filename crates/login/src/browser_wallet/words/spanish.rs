@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::Sentence::{Between, Lasting, Of, Plain};
+use super::Sentence::{Plain, WithDomain, WithDuration, WithHosts};
 use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
@@ -12,32 +12,32 @@ pub(super) const WALLET: WalletWords = WalletWords {
         head: "Esta billetera necesita https",
         text: "En esta dirección el navegador no crea claves. Abre la página por https o en localhost.",
     },
-    foot: "Tus claves se quedan en este navegador. Guarda tus 24 palabras: sin ellas, un teléfono perdido es una clave \
+    footer: "Tus claves se quedan en este navegador. Guarda tus 24 palabras: sin ellas, un teléfono perdido es una clave \
            perdida.",
     licences: "Licencias",
 
     start_title: "Una billetera en este navegador",
     start_lead: "Crea una clave propia para cada sitio, la guarda aquí e inicia sesión con ella. No hay contraseña.",
-    make: "Crear una billetera",
+    create_wallet: "Crear una billetera",
     restore: "Ya tengo 24 palabras",
     lost: HeadedText {
         head: "La billetera que estaba aquí ya no está",
         text: "Este navegador ha borrado sus datos. Tus 24 palabras la devuelven, con las mismas claves.",
     },
-    had_one: "¿Tenías una billetera aquí? Un navegador puede borrar sus datos. Tus 24 palabras la devuelven.",
-    waits: "Tu inicio de sesión espera una billetera.",
+    storage_cleared: "¿Tenías una billetera aquí? Un navegador puede borrar sus datos. Tus 24 palabras la devuelven.",
+    code_waiting: "Tu inicio de sesión espera una billetera.",
 
     words_title: "Anota estas 24 palabras",
     words_text: "Son tu billetera. Quien las tenga puede entrar en tu nombre. Quien las pierda puede perder la billetera. \
                  Escríbelas en papel y no les hagas fotos. Se muestran solo esta vez.",
-    written: "Ya las he anotado",
+    words_written_down: "Ya las he anotado",
     cancel: "Cancelar",
     check_title: "Comprueba tus palabras",
     check_text: "Escribe tres de ellas desde tu papel.",
     word_label: |position| html! { "Palabra " (position) },
     words_again: "Mostrar las palabras otra vez",
     finish: "Terminar",
-    other_word: |position| {
+    wrong_word: |position| {
         html! { "La palabra " (position) " es otra. Mira tu papel o muestra las palabras otra vez." }
     },
     restore_title: "Recupera tu billetera",
@@ -46,7 +46,7 @@ pub(super) const WALLET: WalletWords = WalletWords {
     restore_button: "Recuperarla",
     wrong_count: |count| html! { "Has escrito " (count) " palabras. Una billetera tiene 24." },
     unknown_word: |position, word| html! { "La palabra " (position) ", «" (word) "», no está en la lista." },
-    meant: |word| html! { "¿Es «" (word) "»?" },
+    suggested_word: |word| html! { "¿Es «" (word) "»?" },
     wrong_checksum: "Cada palabra está en la lista, pero juntas no son una billetera. Revisa su orden y las palabras que se \
                      parecen.",
 
@@ -67,19 +67,19 @@ pub(super) const WALLET: WalletWords = WalletWords {
     erase: "Borrar esta billetera",
     erase_title: "¿Borrar esta billetera?",
     erase_text: "Este navegador olvida sus claves. Solo tus 24 palabras las devuelven.",
-    erase_now: "Borrarla",
-    keep: "Conservarla",
+    confirm_erase: "Borrarla",
+    cancel_erase: "Conservarla",
 
-    asking: "Un momento",
+    login_request: "Un momento",
     log_in_to: "Inicia sesión en",
     register_at: "Crea tu cuenta en",
     link_to: "Añade esta billetera a tu cuenta en",
-    proven: |host, domain| html! { (host) " tiene prueba de que este sitio es " (domain) },
-    unproven: |host| html! { (host) " aún no tiene prueba. Sigue solo si confías en " (host) "." },
+    host_listed: |host, domain| html! { (host) " tiene prueba de que este sitio es " (domain) },
+    host_unlisted: |host| html! { (host) " aún no tiene prueba. Sigue solo si confías en " (host) "." },
     number_label: |domain| html! { "Número en la página de " (domain) },
     number_hint: "Dos cifras. Léelas en tu propia pantalla, nunca en un mensaje ni en una llamada.",
     two_digits: "Escribe dos cifras, por ejemplo 47.",
-    other_number: "Ese era otro número. Mira la página y escribe el número que muestra. Si alguien te envió el número, \
+    wrong_number: "Ese era otro número. Mira la página y escribe el número que muestra. Si alguien te envió el número, \
                    detente: puede que intente entrar en tu nombre.",
     stop: "No, detener",
     log_in: "Iniciar sesión",
@@ -89,36 +89,36 @@ pub(super) const WALLET: WalletWords = WalletWords {
     your_key: "Tu clave",
     key_known: |end, since| html! { "Termina en " (end) " · usada aquí desde " (since) },
     key_new: |end| html! { "Termina en " (end) " · nueva aquí" },
-    asked_from: "Pedido desde",
-    goes_to: "La respuesta va a",
+    requested_from: "Pedido desde",
+    sent_to: "La respuesta va a",
     ends_in: "Termina en",
-    what_gets_signed: "Qué se firma",
+    signed_text: "Qué se firma",
 
     outcomes: &OUTCOME_TEXTS,
     back_to_page: "Volver a la página de inicio de sesión",
-    again: "Probar otra vez",
-    to_wallet: "A la billetera",
+    try_again: "Probar otra vez",
+    back_to_wallet: "A la billetera",
 };
 
 const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "done-login",
         OutcomeText {
-            head: Of(|domain| html! { "Has iniciado sesión en " (domain) }),
+            head: WithDomain(|domain| html! { "Has iniciado sesión en " (domain) }),
             text: Plain("Sigue en la página donde empezaste."),
         },
     ),
     (
         "done-register",
         OutcomeText {
-            head: Of(|domain| html! { "Tienes una clave en " (domain) }),
+            head: WithDomain(|domain| html! { "Tienes una clave en " (domain) }),
             text: Plain("Sigue en la página donde empezaste: ella crea tu cuenta."),
         },
     ),
     (
         "done-link",
         OutcomeText {
-            head: Of(|domain| html! { "Tu clave está en " (domain) }),
+            head: WithDomain(|domain| html! { "Tu clave está en " (domain) }),
             text: Plain("Sigue en la página donde empezaste. Puede que te pregunte si quieres añadir esta billetera."),
         },
     ),
@@ -143,29 +143,29 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "clock-ahead",
         OutcomeText {
-            head: Lasting(|amount| html! { "El reloj de este dispositivo va adelantado " (amount) }),
+            head: WithDuration(|amount| html! { "El reloj de este dispositivo va adelantado " (amount) }),
             text: Plain("Activa la fecha y hora automáticas y abre el código otra vez. No se ha firmado nada."),
         },
     ),
     (
         "clock-behind",
         OutcomeText {
-            head: Lasting(|amount| html! { "El reloj de este dispositivo va atrasado " (amount) }),
+            head: WithDuration(|amount| html! { "El reloj de este dispositivo va atrasado " (amount) }),
             text: Plain("Activa la fecha y hora automáticas y abre el código otra vez. No se ha firmado nada."),
         },
     ),
     (
         "create",
         OutcomeText {
-            head: Of(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave todavía" }),
+            head: WithDomain(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave todavía" }),
             text: Plain("La página pregunta ahora si quieres crear una. Abre su código nuevo. No se ha guardado nada."),
         },
     ),
     (
         "closed",
         OutcomeText {
-            head: Of(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave" }),
-            text: Of(|domain| {
+            head: WithDomain(|domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave" }),
+            text: WithDomain(|domain| {
                 html! { (domain) " no admite cuentas nuevas aquí. Prueba otra billetera o pregunta a " (domain) "." }
             }),
         },
@@ -173,21 +173,21 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
     (
         "method",
         OutcomeText {
-            head: Of(|domain| html! { (domain) " no admite esta billetera" }),
+            head: WithDomain(|domain| html! { (domain) " no admite esta billetera" }),
             text: Plain("Usa lo que ofrece su página de inicio de sesión."),
         },
     ),
     (
         "taken",
         OutcomeText {
-            head: Of(|domain| html! { "Una cuenta de " (domain) " ya tiene esta clave" }),
+            head: WithDomain(|domain| html! { "Una cuenta de " (domain) " ya tiene esta clave" }),
             text: Plain("Una clave pertenece a una sola cuenta. Nada ha cambiado."),
         },
     ),
     (
         "known",
         OutcomeText {
-            head: Of(|domain| html! { "Esta clave ya tiene una cuenta en " (domain) }),
+            head: WithDomain(|domain| html! { "Esta clave ya tiene una cuenta en " (domain) }),
             text: Plain("Inicia sesión con ella: la página muestra cómo."),
         },
     ),
@@ -195,7 +195,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "busy",
         OutcomeText {
             head: Plain("El servidor tiene demasiado trabajo"),
-            text: Lasting(|amount| html! { "Abre el código otra vez dentro de " (amount) "." }),
+            text: WithDuration(|amount| html! { "Abre el código otra vez dentro de " (amount) "." }),
         },
     ),
     (
@@ -223,7 +223,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "foreign",
         OutcomeText {
             head: Plain("Este código es para otra billetera"),
-            text: Between(|there, host| {
+            text: WithHosts(|there, host| {
                 html! {
                     "Envía la respuesta a " (there) ", y esta billetera solo responde en " (host)
                     ". La billetera de la línea de órdenes puede responderlo: " code { "signpost wallet scan" } "."
@@ -258,7 +258,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "sandbox",
         OutcomeText {
             head: Plain("Esta billetera es para probar"),
-            text: Of(|domain| {
+            text: WithDomain(|domain| {
                 html! { "Solo responde en el entorno de pruebas. " (domain) " pide otra billetera o una llave de acceso." }
             }),
         },

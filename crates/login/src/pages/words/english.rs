@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{Headed, HeadedPlaces, LoginWords, RequestingBrowser};
+use super::{HeadedMarkup, HeadedText, LoginWords, RequestingBrowser};
 
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Log in to",
@@ -35,26 +35,26 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     steps_label: "How to log in with a wallet",
     step_scan: "Open your wallet and scan the code.",
-    step_look: |domain| html! { "Check that the wallet shows " (domain) "." },
+    step_check_host: |domain| html! { "Check that the wallet shows " (domain) "." },
     step_number: "Type the number that stands below the code.",
     first_time: "First time here?",
     create_account: "Create an account",
     no_password: "There is no password to think of and no form to fill in.",
     have_account: "Already have an account?",
     log_in: "Log in",
-    no_wallet: "I have no wallet",
+    no_wallet_question: "I have no wallet",
     no_wallet_answer: |domain| {
         html! {
             "A wallet is an app that keeps a key for you and signs with it. Ask " (domain) " which ones work here."
         }
     },
     no_wallet_lightning: "A Lightning wallet that logs in to sites works too.",
-    no_key: "I have no wallet and no passkey",
+    no_key_question: "I have no wallet and no passkey",
     no_key_answer: "Most phones and computers can make a passkey. Choose “Make a passkey” and follow your device.",
     no_key_account_first: "Most phones and computers can make a passkey. Choose “Create an account”, then “Make a \
                            passkey”, and follow your device.",
     address_bar: |host| html! { "The address bar must say " (host) "." },
-    asked_from: |browser| match browser {
+    requested_from: |browser| match browser {
         RequestingBrowser::Known { browser, system: Some(system) } => {
             html! { "Asked from " (browser) " on " (system) "." }
         }
@@ -92,15 +92,15 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     new_code: "Here is a new code. The old one no longer works.",
     seconds_left: "seconds left",
     answered: "Your wallet has answered. One moment.",
-    away: Headed { head: "The server does not answer", text: "Your login is not lost." },
-    away_again: |seconds| html! { "We try again in " (seconds) " s." },
+    offline: HeadedText { head: "The server does not answer", text: "Your login is not lost." },
+    offline_retry: |seconds| html! { "We try again in " (seconds) " s." },
     try_now: "Try now",
 
-    create: HeadedPlaces {
+    create: HeadedMarkup {
         head: "No account has this key yet",
         text: |domain, _| html! { "Scan once more to create one at " (domain) ". Nothing has been saved." },
     },
-    wrong_number: Headed {
+    wrong_number: HeadedText {
         head: "That was another number",
         text: "Look at this page and type the number that it shows. If somebody sent you the number, stop: they may be \
                trying to log in as you.",
@@ -109,7 +109,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         1 => "One try is left.".to_owned(),
         left => format!("{left} tries are left."),
     },
-    wrong_host: HeadedPlaces {
+    wrong_host: HeadedMarkup {
         head: "Your wallet answered for another site",
         text: |domain, host| {
             html! {
@@ -119,21 +119,21 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     },
     clock_off: |seconds| format!("The clock of your wallet is {} off", duration(seconds)),
     clock_advice: "Turn on automatic date and time there, then scan again.",
-    replaced: Headed { head: "That code was replaced", text: "Scan the one that is on this page now." },
+    replaced: HeadedText { head: "That code was replaced", text: "Scan the one that is on this page now." },
     closed_head: |domain| html! { "No account at " (domain) " has this key" },
     closed: |domain| html! { (domain) " does not take new accounts here. Try another wallet, or ask " (domain) "." },
-    key_known: HeadedPlaces {
+    key_known: HeadedMarkup {
         head: "This key has an account already",
         text: |domain, _| html! { "Scan the code that is on this page now to log in to " (domain) "." },
     },
     key_known_here: |domain| html! { "Press “Log in” on this page, then scan its new code to log in to " (domain) "." },
     key_taken: |domain| html! { "An account at " (domain) " has it. Add another one here." },
-    too_many_keys: Headed { head: "Your account has 10 keys", text: "No more are possible. Remove one first." },
+    too_many_keys: HeadedText { head: "Your account has 10 keys", text: "No more are possible. Remove one first." },
     other_site_head: |other| html! { "This passkey belongs to " (other) },
     other_site: |domain| html! { "Choose one for " (domain) "." },
     unknown_passkey_head: |domain| html! { "No account at " (domain) " has this passkey" },
     unknown_passkey: "It was removed, or its account is gone. Choose another passkey, or another way.",
-    passkey_refused: Headed {
+    passkey_refused: HeadedText {
         head: "This passkey was not accepted",
         text: "Nothing has happened to your account. Try again, or choose another way.",
     },
@@ -142,47 +142,47 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     add_wallet: "Add this wallet to your account?",
     add_lightning: "Add this Lightning wallet to your account?",
     key_ends_in: |ending| html! { "It answered from another device. Its key ends in " (ending) ". Is it yours?" },
-    add_it: "Add it",
-    not_mine: "No, this is not mine",
+    confirm_key: "Add it",
+    decline_key: "No, this is not mine",
 
     done: "You are logged in",
     linked: "Your key is added",
     first_key: "Your account begins with one key. Add a second one soon: if you lose your only key, you may lose the account.",
-    one_key: Headed {
+    single_key: HeadedText {
         head: "One key opens your account so far",
         text: "If you lose your only key, you may lose the account. Make a second one.",
     },
-    offer: Headed { head: "Quicker next time: a passkey", text: "It also lets you in if you lose the wallet." },
+    offer: HeadedText { head: "Quicker next time: a passkey", text: "It also lets you in if you lose the wallet." },
     not_now: "Not now",
-    going_back: |domain| html! { "Going back to " (domain) "." },
+    returning_to: |domain| html! { "Going back to " (domain) "." },
     continue_to: |domain| html! { "Continue to " (domain) },
     back_to: |domain| html! { "Back to " (domain) },
     logged_in: |domain| html! { "This login is done. Your account is open at " (domain) "." },
-    expired: Headed {
+    expired: HeadedText {
         head: "This login has ended",
         text: "It waited for 15 minutes and nobody answered. Nothing has happened to your account.",
     },
     show_new_code: "Show a new code",
     too_late: "Did your wallet say “too late”? Then its clock may be wrong. Turn on automatic date and time on the phone \
                and try again.",
-    tried_too_often: Headed {
+    no_tries_left: HeadedText {
         head: "This login has ended",
         text: "Three answers had another number. Nothing has happened to your account. If somebody sent you a number, \
                they may have tried to log in as you.",
     },
-    you_cancelled: Headed { head: "You cancelled", text: "Nothing has happened." },
-    was_cancelled: Headed { head: "This login was cancelled", text: "Nothing has happened to your account." },
-    other_browser: Headed {
+    you_cancelled: HeadedText { head: "You cancelled", text: "Nothing has happened." },
+    site_cancelled: HeadedText { head: "This login was cancelled", text: "Nothing has happened to your account." },
+    other_browser: HeadedText {
         head: "This login was opened in another browser",
         text: "If that was you, go on there. If somebody sent you this link, close it.",
     },
-    other_cookies: |host| html! { "If it was this browser, it kept no cookie of " (host) ". Allow cookies and begin anew." },
-    begin_anew: |domain| html! { "Begin anew at " (domain) },
-    unknown: Headed {
+    other_browser_cookies: |host| html! { "If it was this browser, it kept no cookie of " (host) ". Allow cookies and begin anew." },
+    start_again: |domain| html! { "Begin anew at " (domain) },
+    unknown: HeadedText {
         head: "There is no such login",
         text: "It ended some time ago, or the link is not whole. Begin anew at the site where you want to log in.",
     },
-    stale: Headed {
+    stale: HeadedText {
         head: "Nothing was done",
         text: "The page that you pressed the button on is out of date. Open the login again and press it there.",
     },
@@ -193,14 +193,15 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     claim_hint: "Paste all of it, with everything after the #.",
     claim_without_script: "Your browser does not run the script that reads the part after the #. Paste the link yourself.",
     claim_button: "Continue",
-    claim_refused: Headed {
+    claim_refused: HeadedText {
         head: "This link does not work",
         text: "It is not complete, or it was made before this server was updated. Copy all of it, or ask for a new one.",
     },
-    keeps_nothing: "It keeps no e-mail address and no password.",
+    privacy_note: "It keeps no e-mail address and no password.",
 };
 
-/// Such as `90 seconds`, `4 minutes`, `3 hours` or `2 days`, to either side.
+/// Formats the absolute value of a time difference, such as `90 seconds`, `4 minutes`, `3 hours` or
+/// `2 days`.
 fn duration(seconds: i64) -> String {
     match seconds.unsigned_abs() {
         1 => "1 second".to_owned(),

@@ -1,5 +1,5 @@
-//! The texts of the login page, a file per language. A text with a placeholder is a function of its value, so that no
-//! language can omit it.
+//! Texts of the login page, in one file per language. A text with a placeholder is a function of
+//! the inserted value, so that no language can omit it.
 
 mod english;
 mod spanish;
@@ -8,36 +8,36 @@ use maud::Markup;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::MarkupFn;
 
-use super::requesting_browser::RequestingBrowser;
+use super::user_agent::RequestingBrowser;
 
-/// A text with two placeholders.
-pub(crate) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
+/// A function that renders a text with two placeholders.
+pub(crate) type MarkupFn2 = fn(&Markup, &Markup) -> Markup;
 
 /// A heading and its explanation.
 #[derive(Debug)]
-pub(crate) struct Headed {
+pub(crate) struct HeadedText {
     pub(crate) head: &'static str,
     pub(crate) text: &'static str,
 }
 
 /// A heading and its explanation with the domain and the host of the page.
 #[derive(Debug)]
-pub(crate) struct HeadedPlaces {
+pub(crate) struct HeadedMarkup {
     pub(crate) head: &'static str,
-    pub(crate) text: PlacedTwice,
+    pub(crate) text: MarkupFn2,
 }
 
 /// The texts of the login page. `domain` is the domain of the login, `host` the host in the address bar.
 #[derive(Debug)]
 pub(crate) struct LoginWords {
-    /// In front of the domain, which has a separate line.
+    /// Headings before the domain, which has a separate line.
     pub(crate) log_in_to: &'static str,
     pub(crate) register_at: &'static str,
     pub(crate) link_to: &'static str,
-    /// Below the domain: the OpenID Connect client and its host.
-    pub(crate) application_asks: PlacedTwice,
+    /// Texts below the domain, about the OpenID Connect client and its host.
+    pub(crate) application_asks: MarkupFn2,
     pub(crate) host_asks: MarkupFn,
-    /// The titles by state: first the event, then the domain.
+    /// Titles of the page by state. They start with the state.
     pub(crate) tab_log_in: fn(&str) -> String,
     pub(crate) tab_register: fn(&str) -> String,
     pub(crate) tab_link: fn(&str) -> String,
@@ -65,23 +65,23 @@ pub(crate) struct LoginWords {
     /// The steps of a login by wallet.
     pub(crate) steps_label: &'static str,
     pub(crate) step_scan: &'static str,
-    pub(crate) step_look: MarkupFn,
+    pub(crate) step_check_host: MarkupFn,
     pub(crate) step_number: &'static str,
-    /// From logging in to creating an account, and back: a question, and the button behind it.
+    /// Switching between login and registration: a question, and the text of the button after it.
     pub(crate) first_time: &'static str,
     pub(crate) create_account: &'static str,
     pub(crate) no_password: &'static str,
     pub(crate) have_account: &'static str,
     pub(crate) log_in: &'static str,
-    pub(crate) no_wallet: &'static str,
+    pub(crate) no_wallet_question: &'static str,
     pub(crate) no_wallet_answer: MarkupFn,
     pub(crate) no_wallet_lightning: &'static str,
-    pub(crate) no_key: &'static str,
+    pub(crate) no_key_question: &'static str,
     pub(crate) no_key_answer: &'static str,
     pub(crate) no_key_account_first: &'static str,
     /// The check of the address bar, and the requesting browser.
     pub(crate) address_bar: MarkupFn,
-    pub(crate) asked_from: fn(&RequestingBrowser) -> Markup,
+    pub(crate) requested_from: fn(&RequestingBrowser) -> Markup,
     pub(crate) cancel: &'static str,
 
     pub(crate) methods_log_in: &'static str,
@@ -92,7 +92,7 @@ pub(crate) struct LoginWords {
     pub(crate) lightning: &'static str,
     pub(crate) open_wallet: &'static str,
     pub(crate) open_lightning: &'static str,
-    /// The browser wallet: in this browser, and by the camera of a phone.
+    /// The browser wallet, in this browser or on a phone that opens it with its camera.
     pub(crate) use_browser_wallet: &'static str,
     pub(crate) camera: &'static str,
     pub(crate) camera_text: &'static str,
@@ -111,60 +111,60 @@ pub(crate) struct LoginWords {
     pub(crate) new_code: &'static str,
     pub(crate) seconds_left: &'static str,
     pub(crate) answered: &'static str,
-    pub(crate) away: Headed,
-    pub(crate) away_again: MarkupFn,
+    pub(crate) offline: HeadedText,
+    pub(crate) offline_retry: MarkupFn,
     pub(crate) try_now: &'static str,
 
     /// Notices above the code.
-    pub(crate) create: HeadedPlaces,
-    pub(crate) wrong_number: Headed,
+    pub(crate) create: HeadedMarkup,
+    pub(crate) wrong_number: HeadedText,
     pub(crate) tries_left: fn(i64) -> String,
-    pub(crate) wrong_host: HeadedPlaces,
+    pub(crate) wrong_host: HeadedMarkup,
     pub(crate) clock_off: fn(i64) -> String,
     pub(crate) clock_advice: &'static str,
-    pub(crate) replaced: Headed,
+    pub(crate) replaced: HeadedText,
     pub(crate) closed_head: MarkupFn,
     pub(crate) closed: MarkupFn,
-    pub(crate) key_known: HeadedPlaces,
+    pub(crate) key_known: HeadedMarkup,
     pub(crate) key_known_here: MarkupFn,
     pub(crate) key_taken: MarkupFn,
-    pub(crate) too_many_keys: Headed,
+    pub(crate) too_many_keys: HeadedText,
     pub(crate) other_site_head: MarkupFn,
     pub(crate) other_site: MarkupFn,
     pub(crate) unknown_passkey_head: MarkupFn,
     pub(crate) unknown_passkey: &'static str,
-    pub(crate) passkey_refused: Headed,
+    pub(crate) passkey_refused: HeadedText,
     pub(crate) passkey_without_user: &'static str,
 
     /// The confirmation of a key for an existing account.
     pub(crate) add_wallet: &'static str,
     pub(crate) add_lightning: &'static str,
     pub(crate) key_ends_in: MarkupFn,
-    pub(crate) add_it: &'static str,
-    pub(crate) not_mine: &'static str,
+    pub(crate) confirm_key: &'static str,
+    pub(crate) decline_key: &'static str,
 
     /// The states without a code.
     pub(crate) done: &'static str,
     pub(crate) linked: &'static str,
     pub(crate) first_key: &'static str,
-    pub(crate) one_key: Headed,
-    pub(crate) offer: Headed,
+    pub(crate) single_key: HeadedText,
+    pub(crate) offer: HeadedText,
     pub(crate) not_now: &'static str,
-    pub(crate) going_back: MarkupFn,
+    pub(crate) returning_to: MarkupFn,
     pub(crate) continue_to: MarkupFn,
     pub(crate) back_to: MarkupFn,
     pub(crate) logged_in: MarkupFn,
-    pub(crate) expired: Headed,
+    pub(crate) expired: HeadedText,
     pub(crate) show_new_code: &'static str,
     pub(crate) too_late: &'static str,
-    pub(crate) tried_too_often: Headed,
-    pub(crate) you_cancelled: Headed,
-    pub(crate) was_cancelled: Headed,
-    pub(crate) other_browser: Headed,
-    pub(crate) other_cookies: MarkupFn,
-    pub(crate) begin_anew: MarkupFn,
-    pub(crate) unknown: Headed,
-    pub(crate) stale: Headed,
+    pub(crate) no_tries_left: HeadedText,
+    pub(crate) you_cancelled: HeadedText,
+    pub(crate) site_cancelled: HeadedText,
+    pub(crate) other_browser: HeadedText,
+    pub(crate) other_browser_cookies: MarkupFn,
+    pub(crate) start_again: MarkupFn,
+    pub(crate) unknown: HeadedText,
+    pub(crate) stale: HeadedText,
     pub(crate) show_login: &'static str,
     /// The page that asks for the link from an operator.
     pub(crate) claim_head: &'static str,
@@ -173,9 +173,9 @@ pub(crate) struct LoginWords {
     pub(crate) claim_hint: &'static str,
     pub(crate) claim_without_script: &'static str,
     pub(crate) claim_button: &'static str,
-    pub(crate) claim_refused: Headed,
-    /// The end of the footer.
-    pub(crate) keeps_nothing: &'static str,
+    pub(crate) claim_refused: HeadedText,
+    /// The privacy note at the end of the footer.
+    pub(crate) privacy_note: &'static str,
 }
 
 /// Returns the texts in a language.

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{Headed, HeadedPlaces, LoginWords, RequestingBrowser};
+use super::{HeadedMarkup, HeadedText, LoginWords, RequestingBrowser};
 
 pub(super) const LOGIN: LoginWords = LoginWords {
     log_in_to: "Inicia sesión en",
@@ -37,14 +37,14 @@ pub(super) const LOGIN: LoginWords = LoginWords {
 
     steps_label: "Cómo iniciar sesión con una billetera",
     step_scan: "Abre tu billetera y escanea el código.",
-    step_look: |domain| html! { "Comprueba que la billetera muestra " (domain) "." },
+    step_check_host: |domain| html! { "Comprueba que la billetera muestra " (domain) "." },
     step_number: "Escribe el número que está debajo del código.",
     first_time: "¿Primera vez aquí?",
     create_account: "Crea una cuenta",
     no_password: "No hay contraseña que inventar ni formulario que rellenar.",
     have_account: "¿Ya tienes una cuenta?",
     log_in: "Inicia sesión",
-    no_wallet: "No tengo billetera",
+    no_wallet_question: "No tengo billetera",
     no_wallet_answer: |domain| {
         html! {
             "Una billetera es una aplicación que guarda una clave y firma con ella. Pregunta a " (domain)
@@ -52,13 +52,13 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         }
     },
     no_wallet_lightning: "También sirve una billetera Lightning que inicie sesión en sitios.",
-    no_key: "No tengo billetera ni llave de acceso",
+    no_key_question: "No tengo billetera ni llave de acceso",
     no_key_answer: "Casi todos los teléfonos y ordenadores pueden crear una llave de acceso. Elige «Crear una llave de \
                     acceso» y sigue a tu dispositivo.",
     no_key_account_first: "Casi todos los teléfonos y ordenadores pueden crear una llave de acceso. Elige «Crea una \
                            cuenta», después «Crear una llave de acceso», y sigue a tu dispositivo.",
     address_bar: |host| html! { "La barra de direcciones debe decir " (host) "." },
-    asked_from: |browser| match browser {
+    requested_from: |browser| match browser {
         RequestingBrowser::Known { browser, system: Some(system) } => {
             html! { "Pedido desde " (browser) " en " (system) "." }
         }
@@ -96,15 +96,15 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     new_code: "Aquí tienes un código nuevo. El anterior ya no sirve.",
     seconds_left: "segundos",
     answered: "Tu billetera ha respondido. Un momento.",
-    away: Headed { head: "El servidor no responde", text: "Tu inicio de sesión no se ha perdido." },
-    away_again: |seconds| html! { "Lo intentamos de nuevo en " (seconds) " s." },
+    offline: HeadedText { head: "El servidor no responde", text: "Tu inicio de sesión no se ha perdido." },
+    offline_retry: |seconds| html! { "Lo intentamos de nuevo en " (seconds) " s." },
     try_now: "Probar ahora",
 
-    create: HeadedPlaces {
+    create: HeadedMarkup {
         head: "Ninguna cuenta tiene esta clave todavía",
         text: |domain, _| html! { "Escanea otra vez para crear una en " (domain) ". No se ha guardado nada." },
     },
-    wrong_number: Headed {
+    wrong_number: HeadedText {
         head: "Ese era otro número",
         text: "Mira esta página y escribe el número que muestra. Si alguien te envió el número, detente: puede que \
                intente entrar en tu nombre.",
@@ -113,7 +113,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         1 => "Queda un intento.".to_owned(),
         left => format!("Quedan {left} intentos."),
     },
-    wrong_host: HeadedPlaces {
+    wrong_host: HeadedMarkup {
         head: "Tu billetera respondió para otro sitio",
         text: |domain, host| {
             html! {
@@ -123,14 +123,14 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     },
     clock_off: |seconds| format!("El reloj de tu billetera se desvía {}", duration(seconds)),
     clock_advice: "Activa allí la fecha y hora automáticas y escanea de nuevo.",
-    replaced: Headed { head: "Ese código fue sustituido", text: "Escanea el que está ahora en esta página." },
+    replaced: HeadedText { head: "Ese código fue sustituido", text: "Escanea el que está ahora en esta página." },
     closed_head: |domain| html! { "Ninguna cuenta de " (domain) " tiene esta clave" },
     closed: |domain| {
         html! {
             (domain) " no admite cuentas nuevas aquí. Prueba otra billetera, o pregunta a " (domain) "."
         }
     },
-    key_known: HeadedPlaces {
+    key_known: HeadedMarkup {
         head: "Esta clave ya tiene una cuenta",
         text: |domain, _| html! { "Escanea el código que está ahora en esta página para iniciar sesión en " (domain) "." },
     },
@@ -140,12 +140,12 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         }
     },
     key_taken: |domain| html! { "Una cuenta de " (domain) " la tiene. Añade otra aquí." },
-    too_many_keys: Headed { head: "Tu cuenta tiene 10 claves", text: "No caben más. Quita una primero." },
+    too_many_keys: HeadedText { head: "Tu cuenta tiene 10 claves", text: "No caben más. Quita una primero." },
     other_site_head: |other| html! { "Esta llave de acceso es de " (other) },
     other_site: |domain| html! { "Elige una para " (domain) "." },
     unknown_passkey_head: |domain| html! { "Ninguna cuenta de " (domain) " tiene esta llave de acceso" },
     unknown_passkey: "Se quitó, o su cuenta ya no existe. Elige otra llave de acceso, u otra forma.",
-    passkey_refused: Headed {
+    passkey_refused: HeadedText {
         head: "Esta llave de acceso no se ha aceptado",
         text: "Tu cuenta sigue igual. Prueba otra vez, o elige otra forma.",
     },
@@ -156,54 +156,54 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     key_ends_in: |ending| {
         html! { "Ha respondido desde otro dispositivo. Su clave termina en " (ending) ". ¿Es tuya?" }
     },
-    add_it: "Añadirla",
-    not_mine: "No, no es mía",
+    confirm_key: "Añadirla",
+    decline_key: "No, no es mía",
 
     done: "Has iniciado sesión",
     linked: "Tu clave está añadida",
     first_key: "Tu cuenta empieza con una clave. Añade pronto una segunda: si pierdes tu única clave, puedes perder la cuenta.",
-    one_key: Headed {
+    single_key: HeadedText {
         head: "Por ahora, una sola clave abre tu cuenta",
         text: "Si pierdes tu única clave, puedes perder la cuenta. Crea una segunda.",
     },
-    offer: Headed {
+    offer: HeadedText {
         head: "Más rápido la próxima vez: una llave de acceso",
         text: "También te deja entrar si pierdes la billetera.",
     },
     not_now: "Ahora no",
-    going_back: |domain| html! { "Volviendo a " (domain) "." },
+    returning_to: |domain| html! { "Volviendo a " (domain) "." },
     continue_to: |domain| html! { "Continuar a " (domain) },
     back_to: |domain| html! { "Volver a " (domain) },
     logged_in: |domain| html! { "Este inicio de sesión está hecho. Tu cuenta está abierta en " (domain) "." },
-    expired: Headed {
+    expired: HeadedText {
         head: "Este inicio de sesión ha terminado",
         text: "Esperó 15 minutos y nadie respondió. Tu cuenta sigue igual.",
     },
     show_new_code: "Mostrar un código nuevo",
     too_late: "¿Tu billetera dijo «demasiado tarde»? Entonces puede que su reloj esté mal. Activa la fecha y hora \
                automáticas en el teléfono y prueba otra vez.",
-    tried_too_often: Headed {
+    no_tries_left: HeadedText {
         head: "Este inicio de sesión ha terminado",
         text: "Tres respuestas tenían otro número. Tu cuenta sigue igual. Si alguien te envió un número, puede que haya \
                intentado entrar en tu nombre.",
     },
-    you_cancelled: Headed { head: "Has cancelado", text: "No ha pasado nada." },
-    was_cancelled: Headed { head: "Este inicio de sesión se canceló", text: "Tu cuenta sigue igual." },
-    other_browser: Headed {
+    you_cancelled: HeadedText { head: "Has cancelado", text: "No ha pasado nada." },
+    site_cancelled: HeadedText { head: "Este inicio de sesión se canceló", text: "Tu cuenta sigue igual." },
+    other_browser: HeadedText {
         head: "Este inicio de sesión se abrió en otro navegador",
         text: "Si fuiste tú, sigue allí. Si alguien te envió este enlace, ciérralo.",
     },
-    other_cookies: |host| {
+    other_browser_cookies: |host| {
         html! {
             "¿Es este navegador? Entonces no guardó ninguna cookie de " (host) ". Permite las cookies y empieza de nuevo."
         }
     },
-    begin_anew: |domain| html! { "Empezar de nuevo en " (domain) },
-    unknown: Headed {
+    start_again: |domain| html! { "Empezar de nuevo en " (domain) },
+    unknown: HeadedText {
         head: "Este inicio de sesión no existe",
         text: "Terminó hace tiempo, o el enlace no está completo. Empieza de nuevo en el sitio donde quieres entrar.",
     },
-    stale: Headed {
+    stale: HeadedText {
         head: "No se ha hecho nada",
         text: "La página en la que pulsaste el botón no está al día. Abre otra vez el inicio de sesión y púlsalo allí.",
     },
@@ -215,15 +215,16 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     claim_hint: "Pégalo entero, con todo lo que va después de #.",
     claim_without_script: "Tu navegador no ejecuta el script que lee la parte después de #. Pega tú el enlace.",
     claim_button: "Continuar",
-    claim_refused: Headed {
+    claim_refused: HeadedText {
         head: "Este enlace no funciona",
         text: "No está completo, o se creó antes de actualizar este servidor. Cópialo entero o pide uno nuevo.",
     },
     show_login: "Mostrar el inicio de sesión",
-    keeps_nothing: "No guarda direcciones de correo ni contraseñas.",
+    privacy_note: "No guarda direcciones de correo ni contraseñas.",
 };
 
-/// Such as `90 segundos`, `4 minutos`, `3 horas` or `2 días`, to either side.
+/// Formats the absolute value of a time difference, such as `90 segundos`, `4 minutos`, `3 horas`
+/// or `2 días`.
 fn duration(seconds: i64) -> String {
     match seconds.unsigned_abs() {
         1 => "1 segundo".to_owned(),

@@ -1,4 +1,4 @@
-//! Texts of the pages on an application's host, a file per language.
+//! Texts of the pages on an application's host, in one file per language.
 
 mod english;
 mod spanish;
@@ -22,32 +22,32 @@ pub(super) struct AppWords {
     pub(super) tab_logged_out: &'static str,
 
     /// The user is not on the allow list; the placeholder is the username.
-    pub(super) not_named: AppText,
-    pub(super) you_are: MarkupFn,
-    pub(super) tell_operator: &'static str,
+    pub(super) not_on_allow_list: AppText,
+    pub(super) logged_in_as: MarkupFn,
+    pub(super) contact_operator: &'static str,
     /// The allow list is empty.
-    pub(super) nobody_named: AppText,
-    pub(super) for_operators: &'static str,
+    pub(super) empty_allow_list: AppText,
+    pub(super) operator_hint: &'static str,
     pub(super) log_in_as_other: &'static str,
 
     /// The login was denied by the user, or because the user is not on the allow list.
     pub(super) denied: AppText,
-    pub(super) who_you_are: &'static str,
+    pub(super) account_link: &'static str,
     /// The login state is unknown.
     pub(super) stale: AppText,
     /// A request with a body without a login.
-    pub(super) unsent: AppText,
+    pub(super) request_lost: AppText,
     pub(super) log_in: &'static str,
 
     pub(super) log_out: AppText,
     pub(super) log_out_yes: &'static str,
-    pub(super) stay: &'static str,
+    pub(super) stay_logged_in: &'static str,
     pub(super) not_logged_in: AppText,
     pub(super) logged_out: AppText,
     /// The placeholder is the login host.
-    pub(super) also_there: MarkupFn,
-    pub(super) sign_out_there: &'static str,
-    pub(super) nothing_done: AppText,
+    pub(super) signed_in_at_issuer: MarkupFn,
+    pub(super) sign_out_at_issuer: &'static str,
+    pub(super) form_refused: AppText,
     pub(super) log_in_again: &'static str,
 }
 

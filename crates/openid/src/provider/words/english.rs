@@ -1,4 +1,4 @@
-//! The texts in English.
+//! English texts of the pages of an issuer.
 
 use maud::html;
 
@@ -7,21 +7,21 @@ use super::{DomainText, ProviderWords};
 pub(super) const PROVIDER: ProviderWords = ProviderWords {
     tab_consent: |application| format!("Let {application} know who you are?"),
     consent_question: "Let this application know who you are?",
-    you_go_back_to: |host| html! { "You go back to " (host) "." },
-    you_are: |username, domain| html! { "You are " (username) " at " (domain) "." },
-    it_learns: "It learns:",
-    learns_id: "an ID that is yours alone, and how and when you logged in",
-    learns_profile: "what you are called here, and the groups you are in",
-    learns_email: "an e-mail address that stands for you:",
-    learns_offline: "all of this again later, while you are away",
+    returns_to: |host| html! { "You go back to " (host) "." },
+    signed_in_as: |username, domain| html! { "You are " (username) " at " (domain) "." },
+    client_receives: "It learns:",
+    receives_id: "an ID that is yours alone, and how and when you logged in",
+    receives_profile: "what you are called here, and the groups you are in",
+    receives_email: "an e-mail address that stands for you:",
+    receives_offline: "all of this again later, while you are away",
     allow: "Allow",
     deny: "Do not allow",
-    asked_once: "If you allow it, you are asked again only when it wants to learn more, or asks you to confirm.",
+    consent_is_stored: "If you allow it, you are asked again only when it wants to learn more, or asks you to confirm.",
     not_you: "Not you?",
     log_in_as_other: "Sign out and log in as somebody else",
 
     done: "One moment",
-    going_back: |host| html! { "You are going back to " (host) "." },
+    returning_to: |host| html! { "You are going back to " (host) "." },
     continue_to: |host| html! { "Continue to " (host) },
 
     unknown_client: DomainText {
@@ -34,7 +34,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
         },
     },
     unknown_client_detail: "No client of this issuer has the client_id that was sent, or several were sent. Compare it with 'signpost clients list'.",
-    unknown_return: DomainText {
+    unknown_redirect_uri: DomainText {
         head: "The way back to this application is not known here",
         text: |domain| {
             html! {
@@ -43,10 +43,10 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    no_return_detail: "redirect_uri is missing, or was sent several times.",
-    unknown_return_detail: "The client did not register this redirect_uri. It must be exactly one that it did:",
-    for_builders: "For whoever runs the application",
-    unable: DomainText {
+    no_redirect_uri_detail: "redirect_uri is missing, or was sent several times.",
+    unknown_redirect_uri_detail: "The client did not register this redirect_uri. It must be exactly one that it did:",
+    for_developers: "For whoever runs the application",
+    unavailable: DomainText {
         head: "Nobody can log in here at the moment",
         text: |domain| {
             html! {
@@ -55,9 +55,9 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    unable_detail: "The login server refused to begin a login:",
+    unavailable_detail: "The login server refused to begin a login:",
     back_to: |host| html! { "Back to " (host) },
-    over: DomainText {
+    expired: DomainText {
         head: "This login has ended",
         text: |_| {
             html! {
@@ -76,10 +76,10 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
 
     tab_logout: "Log out?",
     logout_question: |domain| html! { "Log out of " (domain) "?" },
-    logout_you_are: |username| html! { "You are " (username) " there." },
-    logout_asked_by: |application| html! { (application) " asks for it." },
+    logout_signed_in_as: |username| html! { "You are " (username) " there." },
+    logout_requested_by: |application| html! { (application) " asks for it." },
     log_out: "Log out",
-    stay: "To stay logged in, close this page.",
+    stay_signed_in: "To stay logged in, close this page.",
     logged_out: DomainText {
         head: "You are logged out",
         text: |domain| {
@@ -89,7 +89,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    no_logout: DomainText {
+    invalid_logout: DomainText {
         head: "You were not logged out",
         text: |domain| {
             html! {
@@ -99,6 +99,6 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
         },
     },
     foreign_hint_detail: "id_token_hint is no ID token of this issuer. It may have ended, but its signature must verify.",
-    unknown_logout_return_detail: "The client did not register this post_logout_redirect_uri. It must be exactly one that it did.",
+    unknown_logout_redirect_uri_detail: "The client did not register this post_logout_redirect_uri. It must be exactly one that it did.",
     log_out_here: "Log out here",
 };

@@ -1,4 +1,4 @@
-//! Texts of the pages of an issuer, a file per language.
+//! Texts of the pages of an issuer, in one file per language.
 
 mod english;
 mod spanish;
@@ -17,53 +17,55 @@ pub(super) struct DomainText {
 /// The texts of the pages of an issuer.
 #[derive(Debug)]
 pub(super) struct ProviderWords {
-    /// Consent; the placeholders are the application, the username and the domain, a host.
+    /// Texts of the consent page; the placeholders are the application, the username and the
+    /// domain, or a host.
     pub(super) tab_consent: fn(&str) -> String,
     pub(super) consent_question: &'static str,
-    pub(super) you_go_back_to: MarkupFn,
-    pub(super) you_are: fn(&Markup, &Markup) -> Markup,
-    pub(super) it_learns: &'static str,
-    pub(super) learns_id: &'static str,
-    pub(super) learns_profile: &'static str,
-    pub(super) learns_email: &'static str,
-    pub(super) learns_offline: &'static str,
+    pub(super) returns_to: MarkupFn,
+    pub(super) signed_in_as: fn(&Markup, &Markup) -> Markup,
+    pub(super) client_receives: &'static str,
+    pub(super) receives_id: &'static str,
+    pub(super) receives_profile: &'static str,
+    pub(super) receives_email: &'static str,
+    pub(super) receives_offline: &'static str,
     pub(super) allow: &'static str,
     pub(super) deny: &'static str,
-    pub(super) asked_once: &'static str,
-    /// Before the button to log in as another user.
+    pub(super) consent_is_stored: &'static str,
+    /// The text before the button that logs in as another user, and the text of the button.
     pub(super) not_you: &'static str,
     pub(super) log_in_as_other: &'static str,
 
     /// The way back to the application; the placeholder is a host.
     pub(super) done: &'static str,
-    pub(super) going_back: MarkupFn,
+    pub(super) returning_to: MarkupFn,
     pub(super) continue_to: MarkupFn,
 
     /// Errors, for the user and for the developer of the application.
     pub(super) unknown_client: DomainText,
     pub(super) unknown_client_detail: &'static str,
-    pub(super) unknown_return: DomainText,
-    pub(super) no_return_detail: &'static str,
-    pub(super) unknown_return_detail: &'static str,
-    pub(super) for_builders: &'static str,
-    pub(super) unable: DomainText,
-    pub(super) unable_detail: &'static str,
+    pub(super) unknown_redirect_uri: DomainText,
+    pub(super) no_redirect_uri_detail: &'static str,
+    pub(super) unknown_redirect_uri_detail: &'static str,
+    pub(super) for_developers: &'static str,
+    pub(super) unavailable: DomainText,
+    pub(super) unavailable_detail: &'static str,
     pub(super) back_to: MarkupFn,
-    pub(super) over: DomainText,
+    pub(super) expired: DomainText,
     pub(super) stale: DomainText,
     pub(super) show_again: &'static str,
 
-    /// Logout; the placeholders are the domain, the username and the application.
+    /// Texts of the logout pages; the placeholders are the domain, the username and the
+    /// application.
     pub(super) tab_logout: &'static str,
     pub(super) logout_question: MarkupFn,
-    pub(super) logout_you_are: MarkupFn,
-    pub(super) logout_asked_by: MarkupFn,
+    pub(super) logout_signed_in_as: MarkupFn,
+    pub(super) logout_requested_by: MarkupFn,
     pub(super) log_out: &'static str,
-    pub(super) stay: &'static str,
+    pub(super) stay_signed_in: &'static str,
     pub(super) logged_out: DomainText,
-    pub(super) no_logout: DomainText,
+    pub(super) invalid_logout: DomainText,
     pub(super) foreign_hint_detail: &'static str,
-    pub(super) unknown_logout_return_detail: &'static str,
+    pub(super) unknown_logout_redirect_uri_detail: &'static str,
     pub(super) log_out_here: &'static str,
 }
 

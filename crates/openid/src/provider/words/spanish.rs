@@ -1,4 +1,4 @@
-//! The texts in Spanish.
+//! Spanish texts of the pages of an issuer.
 
 use maud::html;
 
@@ -7,21 +7,21 @@ use super::{DomainText, ProviderWords};
 pub(super) const PROVIDER: ProviderWords = ProviderWords {
     tab_consent: |application| format!("¿Decir a {application} quién eres?"),
     consent_question: "¿Decir a esta aplicación quién eres?",
-    you_go_back_to: |host| html! { "Vuelves a " (host) "." },
-    you_are: |username, domain| html! { "Eres " (username) " en " (domain) "." },
-    it_learns: "Sabrá:",
-    learns_id: "un identificador que es solo tuyo, y cómo y cuándo iniciaste sesión",
-    learns_profile: "cómo te llamas aquí y a qué grupos perteneces",
-    learns_email: "una dirección de correo que te representa:",
-    learns_offline: "todo esto otra vez más adelante, aunque no estés",
+    returns_to: |host| html! { "Vuelves a " (host) "." },
+    signed_in_as: |username, domain| html! { "Eres " (username) " en " (domain) "." },
+    client_receives: "Sabrá:",
+    receives_id: "un identificador que es solo tuyo, y cómo y cuándo iniciaste sesión",
+    receives_profile: "cómo te llamas aquí y a qué grupos perteneces",
+    receives_email: "una dirección de correo que te representa:",
+    receives_offline: "todo esto otra vez más adelante, aunque no estés",
     allow: "Permitir",
     deny: "No permitir",
-    asked_once: "Si lo permites, solo se te vuelve a preguntar si quiere saber más o si te pide que lo confirmes.",
+    consent_is_stored: "Si lo permites, solo se te vuelve a preguntar si quiere saber más o si te pide que lo confirmes.",
     not_you: "¿No eres tú?",
     log_in_as_other: "Cerrar la sesión y entrar como otra persona",
 
     done: "Un momento",
-    going_back: |host| html! { "Vuelves a " (host) "." },
+    returning_to: |host| html! { "Vuelves a " (host) "." },
     continue_to: |host| html! { "Continuar a " (host) },
 
     unknown_client: DomainText {
@@ -31,7 +31,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
         },
     },
     unknown_client_detail: "Ningún cliente de este emisor tiene el client_id enviado, o se enviaron varios. Compáralo con 'signpost clients list'.",
-    unknown_return: DomainText {
+    unknown_redirect_uri: DomainText {
         head: "Aquí no se conoce el camino de vuelta a esta aplicación",
         text: |domain| {
             html! {
@@ -39,10 +39,10 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    no_return_detail: "Falta redirect_uri, o se envió varias veces.",
-    unknown_return_detail: "El cliente no registró esta redirect_uri. Debe ser exactamente una de las suyas:",
-    for_builders: "Para quien lleva la aplicación",
-    unable: DomainText {
+    no_redirect_uri_detail: "Falta redirect_uri, o se envió varias veces.",
+    unknown_redirect_uri_detail: "El cliente no registró esta redirect_uri. Debe ser exactamente una de las suyas:",
+    for_developers: "Para quien lleva la aplicación",
+    unavailable: DomainText {
         head: "Ahora nadie puede iniciar sesión aquí",
         text: |domain| {
             html! {
@@ -51,9 +51,9 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    unable_detail: "El servidor no quiso empezar el inicio de sesión:",
+    unavailable_detail: "El servidor no quiso empezar el inicio de sesión:",
     back_to: |host| html! { "Volver a " (host) },
-    over: DomainText {
+    expired: DomainText {
         head: "Este inicio de sesión ha terminado",
         text: |_| {
             html! {
@@ -72,10 +72,10 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
 
     tab_logout: "¿Cerrar la sesión?",
     logout_question: |domain| html! { "¿Cerrar la sesión en " (domain) "?" },
-    logout_you_are: |username| html! { "Allí eres " (username) "." },
-    logout_asked_by: |application| html! { "Lo pide " (application) "." },
+    logout_signed_in_as: |username| html! { "Allí eres " (username) "." },
+    logout_requested_by: |application| html! { "Lo pide " (application) "." },
     log_out: "Cerrar la sesión",
-    stay: "Para seguir con la sesión abierta, cierra esta página.",
+    stay_signed_in: "Para seguir con la sesión abierta, cierra esta página.",
     logged_out: DomainText {
         head: "Has cerrado la sesión",
         text: |domain| {
@@ -85,7 +85,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
             }
         },
     },
-    no_logout: DomainText {
+    invalid_logout: DomainText {
         head: "No se ha cerrado tu sesión",
         text: |domain| {
             html! {
@@ -94,6 +94,6 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
         },
     },
     foreign_hint_detail: "id_token_hint no es un ID token de este emisor. Puede haber caducado, pero su firma debe ser válida.",
-    unknown_logout_return_detail: "El cliente no registró esta post_logout_redirect_uri. Debe ser exactamente una de las suyas.",
+    unknown_logout_redirect_uri_detail: "El cliente no registró esta post_logout_redirect_uri. Debe ser exactamente una de las suyas.",
     log_out_here: "Cerrar la sesión aquí",
 };

@@ -1,5 +1,5 @@
-//! The audit log: changes of keys, domains, secrets and users, and rejected callers. Entries are written in the
-//! transaction of the change, and never changed.
+//! The audit log of administrative changes and rejected callers. An entry is written in the
+//! transaction of the change that it describes, and is never modified.
 
 pub mod refusals;
 pub mod sql;
@@ -14,28 +14,29 @@ use signpost_store::{Json, rows};
 use crate::accounts::{Environment, KeyId};
 
 signpost_store::ids! {
-    /// The ID of an entry of the audit log.
+    /// Identifies an entry of the audit log.
     AuditId = "aud";
 }
 
-/// The actor of an entry.
+/// The person or program that caused an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// The holder of this API key.
+    /// The owner of an API key.
     Key(KeyId),
-    /// The operator, on the command line.
+    /// The operator, by a command on the command line.
     Operator,
-    /// The operator with this ID, in the console.
+    /// The operator with this user ID, in the console.
     Console(String),
-    /// The server.
+    /// The server itself, such as in a background job.
     Server,
-    /// The user of a hosted domain with this ID, in their own account.
+    /// The user of a hosted domain with this ID, on their account page.
     User(String),
-    /// A caller without a valid key, at this address.
+    /// A caller without a valid API key, with this client address.
     Address(String),
 }
 
-/// The action of an entry. The names are stable, because programs search for them.
+/// The kind of change or event that an entry records. The names are stable, because programs search
+/// for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Action {
@@ -86,7 +87,7 @@ pub enum Action {
 }
 
 rows! {
-    /// An entry of the audit log.
+    /// An entry of the audit log, as stored.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct AuditEntry in "audit" by [id] {
@@ -104,7 +105,7 @@ rows! {
 }
 
 impl Action {
-    /// Returns the name.
+    /// Returns the stable name of the action.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

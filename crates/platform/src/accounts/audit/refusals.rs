@@ -1,5 +1,5 @@
-//! Rejected requests in the audit log. They are counted and written once a minute, so that many of them do not fill the
-//! disk.
+//! Records rejected requests in the audit log. They are counted and written once a minute, so that
+//! a flood of rejected requests does not fill the disk.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,24 +17,25 @@ use crate::clock::Clock;
 use crate::interval::run_every;
 use crate::limits::Caller;
 
-/// Interval of the writes.
+/// Interval between writes of the counts.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum number of callers with a separate entry per interval; all others share an entry.
+/// Maximum number of callers with a separate entry per interval. All further callers share an
+/// entry.
 const MAX_COUNTED_CALLERS: usize = 100;
 
-/// The number of rejected requests per caller since the last entry; cheap to clone.
+/// Counts the rejected requests of each caller since the last write. It is cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Refusals(Arc<Mutex<RefusalCounts>>);
+pub struct RejectionCounter(Arc<Mutex<RejectionCounts>>);
 
 #[derive(Debug, Default)]
-struct RefusalCounts {
+struct RejectionCounts {
     callers: HashMap<(Caller, &'static str), u64>,
     others: u64,
 }
 
-impl Refusals {
-    /// Counts a request that was rejected with the error code `reason`. The first request of a caller in an interval is
-    /// logged.
+impl RejectionCounter {
+    /// Counts a request that was rejected with the error code `reason`. Logs the first rejected
+    /// request of a caller in each interval.
     pub fn count(&self, caller: &Caller, reason: &'static str) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (caller.clone(), reason);
@@ -51,13 +52,13 @@ impl Refusals {
         }
     }
 
-    fn drain(&self) -> RefusalCounts {
+    fn drain(&self) -> RejectionCounts {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Writes the counts every minute and when the server stops.
-pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
+/// Writes the counts every minute, and once more when the server stops.
+pub async fn run(refusals: RejectionCounter, store: Store, clock: Clock, draining: CancellationToken) {
     let failed = "could not write the audit log";
     run_every(FLUSH_INTERVAL, &draining, failed, || flush(&refusals, &store, clock.now())).await;
     if let Err(error) = flush(&refusals, &store, clock.now()).await {
@@ -65,12 +66,12 @@ pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: Cance
     }
 }
 
-/// Writes the counts and resets them.
+/// Writes the counts to the audit log and resets them.
 ///
 /// # Errors
-/// Returns the errors of [`signpost_store::Store::write`]; the counts are lost then.
-pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
-    let RefusalCounts { callers, others } = refusals.drain();
+/// Returns the errors of [`signpost_store::Store::write`]. The counts are lost in that case.
+pub async fn flush(refusals: &RejectionCounter, store: &Store, now: Timestamp) -> Result<()> {
+    let RejectionCounts { callers, others } = refusals.drain();
     let mut statements: Vec<Statement> = Vec::new();
     for ((caller, reason), count) in callers {
         statements.push(refusal_entry(caller.to_string(), reason, count, now));
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_number_of_entries_is_bounded() {
-        let refusals = Refusals::default();
+        let refusals = RejectionCounter::default();
         for number in 0..1000_u32 {
             refusals.count(&Caller::Address(std::net::Ipv4Addr::from(number).into()), "invalid_api_key");
             refusals.count(&Caller::Address(std::net::Ipv4Addr::from(0).into()), "invalid_api_key");

@@ -1,4 +1,4 @@
-//! The audit log in the database.
+//! SQL statements that write and read the audit log.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use super::{Action, Actor, AuditEntry};
 use crate::accounts::audit::AuditId;
 use crate::accounts::{Account, Environment, KeyId};
 
-/// Inserts an entry of a key, with the account of the key.
+/// Inserts an entry about an API key, with the account that owns the key.
 const ADD_ON_KEY: &str = sql!(
     "INSERT INTO audit (",
     AuditEntry::COLUMN_LIST,
@@ -31,7 +31,7 @@ const BEFORE: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 ORDER BY id DESC L
 
 const BEFORE_OF_ACTION: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 AND action = $3 ORDER BY id DESC LIMIT $2");
 
-/// The environment of an entry; empty for entries without an account.
+/// Stores the environment of an entry, with an empty text for entries without an environment.
 pub(super) struct AnyEnvironment(Option<Environment>);
 
 impl Wrapper<Option<Environment>> for AnyEnvironment {
@@ -51,7 +51,7 @@ text_columns! {
     };
 }
 
-/// Returns the statement that inserts an entry, for the transaction of the change.
+/// Returns the statement that inserts an entry, to be committed together with the change.
 #[must_use]
 pub fn insert_entry(
     actor: &Actor,
@@ -68,7 +68,7 @@ pub fn insert_entry(
     Statement::expect_row(AuditEntry::INSERT, params)
 }
 
-/// Returns the statement that inserts an entry of an API key.
+/// Returns the statement that inserts an entry about an API key.
 #[must_use]
 pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Statement {
     let id = AuditId::new(now, random());
@@ -76,7 +76,8 @@ pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Va
     Statement::expect_row(ADD_ON_KEY, params)
 }
 
-/// Returns the entries since `since` and after `after`, oldest first. An empty account or action matches all.
+/// Returns the entries that were created at or after `since` and follow the entry `after`, oldest
+/// first. An empty account or action matches every entry.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
@@ -93,12 +94,13 @@ pub async fn list(
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-/// Returns the entries before `before`, newest first, of this action or of all, using an index.
+/// Returns the entries that precede `before`, newest first, by index. An empty `action` matches
+/// every action.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
 pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, limit: u32) -> Result<Vec<AuditEntry>> {
-    // All IDs sort before this text.
+    // This text sorts after every ID.
     let before = before.map_or("zzzz", AuditId::as_str);
     let rows = match action {
         "" => store.read(BEFORE, params![before, limit]).await?,
@@ -107,7 +109,7 @@ pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, 
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-/// Returns the newest entries since `since`, newest first.
+/// Returns the latest entries that were created at or after `since`, newest first.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].

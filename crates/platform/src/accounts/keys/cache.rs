@@ -1,4 +1,5 @@
-//! Caches the grants of API keys for a moment, so that a busy integrator does not cause a read per request.
+//! Caches the grants of API keys for a few seconds, so that a busy integrator does not cause a
+//! database read per request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,25 +12,26 @@ use crate::accounts::Environment;
 use crate::accounts::keys::used::KeyUses;
 use crate::accounts::keys::{KeyGrant, KeyHash, sql};
 
-/// Lifetime of a cached grant. A revoked key must stop working within 5 s.
+/// How long a grant is cached. A revoked key must stop working within 5 seconds.
 const CACHE_LIFETIME: SignedDuration = SignedDuration::from_secs(2);
-/// Maximum number of cached keys. A shard with its part of them is emptied, at the cost of a read per key.
+/// Maximum number of cached keys. A full shard is cleared, at the cost of a database read per key.
 const MAX_CACHED_KEYS: usize = 10_000;
-/// Number of independently locked shards. Keys are looked up by all threads, and far more often than inserted.
+/// Number of independently locked shards. Lookups, which all threads do, are far more frequent than
+/// insertions.
 const SHARDS: usize = 16;
 
-/// Grants of recently used keys; cheap to clone. Invalid keys are not cached.
+/// A cache of the grants of recently used keys. It is cheap to clone. Invalid keys are not cached.
 #[derive(Clone, Debug, Default)]
 pub struct KeyCache {
     shards: Arc<[RwLock<KeyShard>; SHARDS]>,
-    /// The last use of each key, for the database.
+    /// The time of the last use of each key, to be stored in the database.
     pub used: KeyUses,
 }
 
 type KeyShard = HashMap<KeyHash, (Arc<KeyGrant>, Timestamp)>;
 
 impl KeyCache {
-    /// Returns the grant of a key; `None` if the key is invalid.
+    /// Returns the grant of a key, or `None` if the key is invalid.
     ///
     /// # Errors
     /// Returns the errors of [`sql::find_grant`].
@@ -63,7 +65,7 @@ impl KeyCache {
     fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<Arc<KeyGrant>> {
         let shard = self.shard(hash).read().unwrap_or_else(PoisonError::into_inner);
         let (grant, since) = shard.get(hash)?;
-        // `abs`, so that a clock that was set back does not extend the lifetime.
+        // `abs`, because the cache must not serve old grants after the clock was set back.
         if now.duration_since(*since).abs() < CACHE_LIFETIME { Some(Arc::clone(grant)) } else { None }
     }
 

@@ -1,5 +1,5 @@
-//! API keys: `svc_live_…` or `svc_test_…`, then an ID, 256 random bits and a checksum. Only a hash is stored, so that a
-//! copy of the database contains no valid key.
+//! API keys. A key consists of the prefix `svc_live_` or `svc_test_`, an ID, 256 random bits and a
+//! checksum. Only its hash is stored, so that a copy of the database contains no valid keys.
 
 pub mod cache;
 pub mod sql;
@@ -17,71 +17,72 @@ use signpost_store::rows;
 use crate::accounts::key_id::{KEY_ID_LEN, KeyId};
 use crate::accounts::{Account, Environment, Scope};
 
-/// Number of characters of the secret.
+/// Number of characters that encode the secret of a key.
 const KEY_SECRET_LEN: usize = 52;
-/// Number of characters of the checksum.
+/// Number of characters of the checksum of a key.
 const CHECKSUM_LEN: usize = 7;
 
-/// The SHA-256 hash of a key, in hex, stored instead of the key. Long random keys need no slow hash.
+/// The SHA-256 hash of an API key in hex, stored instead of the key. A slow hash is not
+/// needed, because keys are long and random.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 64]);
 
-/// A new key, shown only once.
+/// A new API key. It is shown to the operator only once.
 #[derive(Debug)]
 pub struct NewKey {
-    /// The ID.
+    /// The ID of the key.
     pub id: KeyId,
-    /// The key itself.
+    /// The secret text of the key.
     pub key: SecretString,
-    /// The scope.
+    /// The API that the key gives access to.
     pub scope: Scope,
 }
 
-/// The access rights of a valid key.
+/// The access rights of a valid API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyGrant {
-    /// The account.
+    /// The account that owns the key.
     pub account: Account,
-    /// The scope.
+    /// The API that the key gives access to.
     pub scope: Scope,
     /// The ID of the key.
     pub key: KeyId,
 }
 
 rows! {
-    /// A stored key, without the key itself.
+    /// A stored API key, with its hash instead of the key.
     #[derive(Clone, Debug, Serialize)]
     pub struct StoredKey in "api_keys" by [id] {
-        /// The ID.
+        /// The ID of the key.
         pub id: KeyId,
-        /// The name of the account.
+        /// The name of the account that owns the key.
         pub account: String,
-        /// The environment.
+        /// The environment that the key is valid in.
         pub environment: Environment,
-        /// The scope.
+        /// The API that the key gives access to.
         pub scope: Scope,
-        /// The name that the operator chose.
+        /// The name of the key, chosen by the operator.
         pub name: String,
         /// The hash of the key.
         #[serde(skip)]
         pub hash: KeyHash,
-        /// The time of creation.
+        /// When the key was created.
         pub created_at: Timestamp,
     } mutable {
-        /// The time of revocation.
+        /// When the key was revoked, if it was.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub revoked_at: Option<Timestamp>,
-        /// The time of the last use, to the minute.
+        /// The time of the last use, rounded to the minute.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_used_at: Option<Timestamp>,
-        /// The end of validity, if the key was replaced.
+        /// When the key expires, if it was rotated.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<Timestamp>,
     }
 }
 
 impl StoredKey {
-    /// Creates the row of a new key of an account.
+    /// Creates the row of a new key.
     #[must_use]
     pub fn new(account: Account, name: String, key: &NewKey, now: Timestamp) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl StoredKey {
         }
     }
 
-    /// Returns the access rights of the key.
+    /// Returns the access rights of this key.
     #[must_use]
     pub fn into_grant(self) -> KeyGrant {
         let account = Account { name: self.account, environment: self.environment };
@@ -107,7 +108,7 @@ impl StoredKey {
 }
 
 impl NewKey {
-    /// Creates a key from 80 random bits for its ID and 256 for its secret.
+    /// Creates a key from 80 random bits for its ID and 256 random bits for its secret.
     #[must_use]
     pub fn new(environment: Environment, id: [u8; 10], secret: [u8; 32]) -> Self {
         let id = BASE32_NOPAD.encode(&id).to_lowercase();
@@ -116,19 +117,19 @@ impl NewKey {
         Self { id: KeyId::from_characters(&id), key: key.into(), scope: Scope::default() }
     }
 
-    /// Creates a key that replaces `old`, with its scope.
+    /// Creates a key that replaces `old` in its environment and scope.
     #[must_use]
     pub fn replacing(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
-        Self::new(old.environment, id, secret).for_scope(old.scope)
+        Self::new(old.environment, id, secret).with_scope(old.scope)
     }
 
-    /// Sets the scope.
+    /// Sets the API that the key gives access to.
     #[must_use]
-    pub fn for_scope(self, scope: Scope) -> Self {
+    pub fn with_scope(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
-    /// Returns the hash for the database.
+    /// Returns the hash that is stored.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
         KeyHash::from_key(self.key.expose_secret())
@@ -146,7 +147,7 @@ impl KeyHash {
         Self(hex)
     }
 
-    /// Returns the shard of this hash, of `count` shards.
+    /// Returns the index of the shard for this hash, out of `count` shards.
     fn shard(&self, count: usize) -> usize {
         self.0[..8].iter().fold(0, |sum: usize, digit| sum * 31 + usize::from(*digit)) % count
     }
@@ -156,13 +157,13 @@ impl KeyHash {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Parses a stored hash.
+    /// Parses a hash from the database.
     fn from_stored(text: &str) -> Option<Self> {
         text.as_bytes().try_into().ok().map(Self)
     }
 
-    /// Returns the environment and the hash of a key. `None` if the checksum is wrong or the text is not a key, without
-    /// a query.
+    /// Returns the environment and the hash of a key. Returns `None`, without a database query, if
+    /// the text is not a key or its checksum is wrong.
     #[must_use]
     pub fn parse(key: &str) -> Option<(Environment, Self)> {
         let environment = Environment::ALL.into_iter().find(|environment| key.starts_with(prefix(*environment)))?;
@@ -171,9 +172,10 @@ impl KeyHash {
         if body.len() != prefix(environment).len() + KEY_ID_LEN + KEY_SECRET_LEN {
             return None;
         }
-        // The checksum is over the body, so the hash of the key continues from there.
+        // The checksum covers the body of the key, so the hash of the whole key is computed by
+        // continuing this digest.
         let mut hash = Sha256::new_with_prefix(body);
-        if spell_checksum(&hash.clone().finalize()) != sum.as_bytes() {
+        if encode_checksum(&hash.clone().finalize()) != sum.as_bytes() {
             return None;
         }
         hash.update(sum);
@@ -188,12 +190,13 @@ fn prefix(environment: Environment) -> &'static str {
     }
 }
 
-/// Returns the checksum of a key. Scanners for leaked secrets and the server recognize keys by it.
+/// Returns the checksum of a key, by which the server and scanners for leaked secrets recognize
+/// keys.
 fn checksum(body: &str) -> String {
-    spell_checksum(&Sha256::digest(body)).map(char::from).iter().collect()
+    encode_checksum(&Sha256::digest(body)).map(char::from).iter().collect()
 }
 
-fn spell_checksum(digest: &[u8]) -> [u8; CHECKSUM_LEN] {
+fn encode_checksum(digest: &[u8]) -> [u8; CHECKSUM_LEN] {
     let mut text = [0; CHECKSUM_LEN];
     BASE32_NOPAD.encode_mut(&digest[..4], &mut text);
     text.make_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! API keys in the database.
+//! SQL statements that store and find API keys.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -12,13 +12,13 @@ use crate::accounts::{Account, Environment, KeyId};
 
 const LIST: &str = sql!(StoredKey::SELECT, " ORDER BY created_at, id");
 
-/// A page of keys, newest first, using an index.
+/// Returns a page of keys, newest first, by index.
 const PAGE: &str =
     sql!(StoredKey::SELECT, " WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3");
 
 const FIND: &str = sql!(StoredKey::SELECT, " WHERE id = $1");
 
-const ANY: &str = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
+const FIND_ACTIVE: &str = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
 
 const FIND_VALID: &str = sql!(
     StoredKey::SELECT,
@@ -28,12 +28,12 @@ const FIND_VALID: &str = sql!(
 const EXPIRE: &str = "
     UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)";
 
-const USED: &str = "
+const SET_USED: &str = "
     UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)";
 
 const REVOKE: &str = "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
 
-/// Inserts a new key.
+/// Inserts a new API key.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`].
@@ -52,7 +52,7 @@ pub async fn insert(
     Ok(())
 }
 
-/// Inserts an API key that replaces another key. The old key is valid until `until`.
+/// Inserts an API key that replaces another key. The old key stays valid until `until`.
 ///
 /// # Errors
 /// Returns [`WriteError::Conflict`] if the old key is not valid.
@@ -74,19 +74,19 @@ pub async fn rotate(
     store.commit(statements).await
 }
 
-/// Stores the last use of keys.
+/// Stores the time of the last use of each key.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`].
 pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> {
-    let statements: Vec<_> = used.iter().map(|(id, at)| Statement::new(USED, params![*at, id])).collect();
+    let statements: Vec<_> = used.iter().map(|(id, at)| Statement::new(SET_USED, params![*at, id])).collect();
     if !statements.is_empty() {
         store.write(statements).await?;
     }
     Ok(())
 }
 
-/// Returns all keys, oldest first, including revoked keys.
+/// Returns all API keys, including revoked keys, oldest first.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
@@ -94,7 +94,7 @@ pub async fn list(store: &Store) -> Result<Vec<StoredKey>> {
     store.read(LIST, params![]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
-/// Returns the newest keys that were created before `before`, including revoked keys.
+/// Returns the newest API keys that were created before the key `before`, including revoked keys.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
@@ -103,7 +103,7 @@ pub async fn list_page(store: &Store, before: Option<&StoredKey>, limit: u32) ->
     store.read(PAGE, params![at, id, limit]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
-/// Returns the key with this ID, also if it is revoked.
+/// Returns the API key with this ID, even if it is revoked.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
@@ -111,15 +111,15 @@ pub async fn find(store: &Store, id: &KeyId) -> Result<Option<StoredKey>> {
     store.read_by_index(FIND, params![id]).await?.map(StoredKey::from_row).transpose()
 }
 
-/// Returns true if there is a key that is not revoked.
+/// Returns `true` if any API key is not revoked.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].
 pub async fn has_any(store: &Store) -> Result<bool> {
-    Ok(store.read_one(ANY, params![]).await?.is_some())
+    Ok(store.read_one(FIND_ACTIVE, params![]).await?.is_some())
 }
 
-/// Returns the grant of a key that is valid now.
+/// Returns the grant of an API key that is currently valid.
 ///
 /// # Errors
 /// Returns the errors of [`Store::read`].

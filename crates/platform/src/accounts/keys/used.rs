@@ -1,4 +1,4 @@
-//! The last use of keys, written once a minute, so that operators can find unused keys.
+//! Stores the last use of API keys once a minute, so that operators can find unused keys.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,15 +13,16 @@ use super::sql;
 use crate::accounts::KeyId;
 use crate::interval::run_every;
 
-/// Interval of the writes.
+/// Interval between writes of the last uses.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The keys that were used since the last write; cheap to clone. Bounded by the number of keys.
+/// The keys that were used since the last write, with the time of their use. It is cheap to clone,
+/// and bounded by the number of keys.
 #[derive(Clone, Debug, Default)]
 pub struct KeyUses(Arc<Mutex<HashMap<KeyId, Timestamp>>>);
 
 impl KeyUses {
-    /// Records a use.
+    /// Records the use of a key.
     pub(super) fn record(&self, key: &KeyId, now: Timestamp) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), now);
     }
@@ -31,7 +32,7 @@ impl KeyUses {
     }
 }
 
-/// Writes the uses every minute and when the server stops.
+/// Writes the last uses every minute, and once more when the server stops.
 pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
     run_every(FLUSH_INTERVAL, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
     if let Err(error) = flush(&used, &store).await {
@@ -39,7 +40,7 @@ pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
     }
 }
 
-/// Writes the uses.
+/// Writes the last uses since the previous write.
 ///
 /// # Errors
 /// Returns the errors of [`signpost_store::Store::write`].

@@ -1,11 +1,11 @@
-//! The texts in English.
+//! The English texts of the page frame and of error pages.
 
 use maud::{Markup, html};
 
 use super::{ErrorText, ErrorWords, FrameWords, PageError};
 
 pub(super) const FRAME: FrameWords =
-    FrameWords { skip: "Skip to content", nav: "Main", who_runs: |host| html! { (host) " runs Signpost." } };
+    FrameWords { skip: "Skip to content", nav: "Main", operator_notice: |host| html! { (host) " runs Signpost." } };
 
 pub(super) const ERRORS: ErrorWords =
     ErrorWords { text: error, start: |host| html! { "Go to the first page of " (host) } };

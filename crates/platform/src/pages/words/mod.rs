@@ -1,7 +1,8 @@
-//! The texts of the frame and of errors, in a file per language.
+//! The texts of the page frame and of error pages, with a file for each language.
 //!
-//! A catalogue is a struct with a field per text, so a language that lacks a text does not compile. A text with a
-//! placeholder is a function of its value: a language cannot omit it, and its grammar determines the position.
+//! A catalogue is a struct with a field for each text, so a language with a missing text does not
+//! compile. A text with a placeholder is a function of the inserted value, so a language cannot
+//! omit the value but can choose its position.
 
 mod english;
 mod spanish;
@@ -11,30 +12,31 @@ use maud::Markup;
 use super::errors::{ErrorText, PageError};
 use super::language::Language;
 
-/// A text with a placeholder, for markup: the caller decides on emphasis and isolation.
+/// A text with a placeholder for markup. The caller adds emphasis and bidirectional isolation to
+/// the inserted value.
 pub type MarkupFn = fn(&Markup) -> Markup;
 
-/// The texts around every page.
+/// The texts of the document frame.
 #[derive(Debug)]
 pub struct FrameWords {
-    /// The first link, for the keyboard.
+    /// The link for keyboard users that skips to the content.
     pub skip: &'static str,
-    /// The label of the navigation.
+    /// The accessible name of the navigation.
     pub nav: &'static str,
-    /// The operator of the page, by its host.
-    pub who_runs: MarkupFn,
+    /// A notice that the given host operates this page.
+    pub operator_notice: MarkupFn,
 }
 
-/// The texts of pages for errors.
+/// The texts of error pages.
 #[derive(Debug)]
 pub struct ErrorWords {
-    /// The text of each error, given the host.
+    /// Returns the text of an error, given the host of the page.
     pub text: fn(&PageError, &Markup) -> ErrorText,
-    /// The link to the front page of the host.
+    /// The link to the front page of the given host.
     pub start: MarkupFn,
 }
 
-/// The texts of the frame in a language.
+/// Returns the texts of the document frame in a language.
 #[must_use]
 pub fn frame_words(language: Language) -> &'static FrameWords {
     match language {
@@ -43,7 +45,7 @@ pub fn frame_words(language: Language) -> &'static FrameWords {
     }
 }
 
-/// The texts of errors in a language.
+/// Returns the texts of error pages in a language.
 #[must_use]
 pub fn error_words(language: Language) -> &'static ErrorWords {
     match language {

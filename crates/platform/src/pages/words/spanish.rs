@@ -1,4 +1,4 @@
-//! The texts in Spanish.
+//! The Spanish texts of the page frame and of error pages.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::{ErrorText, ErrorWords, FrameWords, PageError};
 pub(super) const FRAME: FrameWords = FrameWords {
     skip: "Saltar al contenido",
     nav: "Principal",
-    who_runs: |host| html! { (host) " funciona con Signpost." },
+    operator_notice: |host| html! { (host) " funciona con Signpost." },
 };
 
 pub(super) const ERRORS: ErrorWords =

@@ -1,4 +1,4 @@
-//! `signpost atms export`
+//! The command `signpost atms export`: writes ATMs to a file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl Export {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let stored = catalogue::sql::read_catalogue(store, Clock::System.now()).await?;
         let lines = match &self.source {
-            Some(source) => of_source(stored, source)?,
+            Some(source) => source_lines(stored, source)?,
             None => merged(&Snapshot::build(stored)),
         };
         let text = match self.format() {
@@ -73,7 +73,7 @@ impl Export {
     }
 }
 
-/// Returns the merged ATMs, as searches find them.
+/// Returns the merged ATMs that searches find.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
     let mut lines = Vec::with_capacity(snapshot.len());
     for entry in snapshot.entries() {
@@ -86,7 +86,7 @@ fn merged(snapshot: &Snapshot) -> Vec<Line> {
     lines
 }
 
-fn of_source(stored: StoredCatalogue, name: &str) -> Result<Vec<Line>> {
+fn source_lines(stored: StoredCatalogue, name: &str) -> Result<Vec<Line>> {
     let source = stored.sources.iter().find(|source| source.name == name);
     let attribution = source.with_context(|| format!("no source is named {name}"))?.attribution.clone();
     let rows = stored.atms.into_iter().filter(|atm| &*atm.source == name);
@@ -97,7 +97,7 @@ fn geojson(lines: &[Line]) -> String {
     let mut attributions: Vec<&str> = lines.iter().map(|line| line.attribution.as_str()).collect();
     attributions.sort_unstable();
     attributions.dedup();
-    // One feature per line, so that the file can be read, compared and edited by hand.
+    // The file has one feature per line, so that it can be read, compared and edited by hand.
     let features: Vec<String> = lines.iter().map(|line| export::feature(line.id, &line.record).to_string()).collect();
     format!(
         "{{\"type\":\"FeatureCollection\",\"attribution\":{},\"features\":[\n{}\n]}}\n",

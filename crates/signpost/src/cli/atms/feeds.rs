@@ -1,4 +1,4 @@
-//! `signpost atms feeds` and `signpost atms sync`
+//! The commands `signpost atms feeds` and `signpost atms sync`: manage and fetch feeds of ATMs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) ->
     (name, fetcher.run(gazetteer, feed).await)
 }
 
-/// Returns the outcome as JSON and as a line.
+/// Describes the outcome of a fetch, as JSON and as a line of text.
 fn describe(name: &str, synced: Result<&SyncOutcome, &anyhow::Error>) -> (Value, String) {
     match synced {
         Ok(SyncOutcome::Unchanged) => {

@@ -1,4 +1,4 @@
-//! `signpost atms import`
+//! The command `signpost atms import`: imports ATMs from a file.
 
 use std::path::PathBuf;
 
@@ -21,9 +21,9 @@ use crate::server::schema::SCHEMA;
 
 /// Maximum size of an imported file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Maximum number of skipped rows and doubtful cells that are printed for people.
+/// Maximum number of skipped rows and doubtful cells that the text output lists.
 const MAX_PRINTED: usize = 20;
-/// Number of steps of the progress bar: read, parse, compare and write.
+/// Number of steps of the progress bar: reading, parsing, and comparing and writing.
 const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
@@ -157,7 +157,8 @@ impl ImportCommand {
     }
 }
 
-/// Returns the line with the dates of the data, and the number of records without a date.
+/// Returns a line with the range of dates of the imported records, and the number of records
+/// without a date.
 fn describe_dates(dates: &DataDates) -> Option<String> {
     let period = dates.oldest.zip(dates.newest).map(|(oldest, newest)| {
         let days = [oldest, newest].map(|at| at.strftime("%Y-%m-%d").to_string());

@@ -1,10 +1,10 @@
-//! `signpost atms`
+//! The command `signpost atms`: imports, searches and checks ATMs.
 
 mod export;
 mod feeds;
 mod import;
 mod quality;
-mod rows;
+mod records;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,9 +101,9 @@ impl Atms {
             Self::Stats => stats(session, &session.store()?).await,
             Self::Export(export) => export.run(session, &session.store()?).await,
             Self::Check(check) => check.run(session, &session.store()?).await,
-            Self::Split { id } => rows::split(session, &session.store()?, id).await,
-            Self::Join { id } => rows::join(session, &session.store()?, id).await,
-            Self::Forget { source } => rows::forget(session, &session.store()?, &source).await,
+            Self::Split { id } => records::split(session, &session.store()?, id).await,
+            Self::Join { id } => records::join(session, &session.store()?, id).await,
+            Self::Forget { source } => records::forget(session, &session.store()?, &source).await,
         }
     }
 }
@@ -128,11 +128,11 @@ fn arguments(value: Value) -> Map<String, Value> {
     if let Value::Object(arguments) = value { arguments } else { Map::new() }
 }
 
-async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
+async fn near(session: &Session, store: &Store, parameters: Value) -> Result<()> {
     let locator = locator(session, store).await?;
-    let given = arguments(given);
-    tools::ask_geocoder(&locator, &given).await;
-    let found = document(tools::find_nearest(&locator, &given))?;
+    let parameters = arguments(parameters);
+    tools::ask_geocoder(&locator, &parameters).await;
+    let found = document(tools::find_nearest(&locator, &parameters))?;
     session.print(&found, || {
         let rows = found["atms"].as_array().into_iter().flatten().map(|item| {
             let [distance, status, name, address] = ["distance", "status", "name", "address"]

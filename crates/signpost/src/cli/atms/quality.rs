@@ -1,4 +1,4 @@
-//! `signpost atms check`
+//! The command `signpost atms check`: lists likely mistakes in the records of ATMs.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use signpost_store::Store;
 
 use crate::cli::{Session, table};
 
-/// Maximum number of ATMs that are printed for people.
+/// Maximum number of ATMs that the text output lists.
 const MAX_PRINTED: usize = 50;
 
 #[derive(Debug, Args)]
@@ -72,7 +72,8 @@ fn readable(checked: usize, found: &[(&MergedAtm, Vec<Concern>)], counts: &BTree
     format!("{head}\n\n{counts}\n\n{listed}\n\n--json lists more of them")
 }
 
-/// Removes the other concerns, and sorts the ATMs: those without a date first, then by date.
+/// Removes all concerns except old or missing dates, and sorts the ATMs: first those without a
+/// date, then by date.
 fn keep_stale(found: &mut Vec<(&MergedAtm, Vec<Concern>)>) {
     for (_, concerns) in &mut *found {
         concerns.retain(|concern| matches!(concern, Concern::Stale | Concern::Undated));

@@ -1,4 +1,5 @@
-//! Configurations of well-known applications, as text to paste. The templates are in `assets/applications`.
+//! Generates configurations of well-known applications for an OpenID Connect client, as text to
+//! paste. The templates are in `assets/applications`.
 
 use clap::ValueEnum;
 use signpost_openid::clients::RedirectUri;
@@ -20,9 +21,9 @@ pub(super) enum Application {
 /// The address of an application, and its redirect URIs.
 #[derive(Debug)]
 pub(super) struct ApplicationPlace {
-    /// Without a slash at the end.
+    /// The base URL, without a trailing slash.
     pub(super) base: String,
-    /// The configuration contains the first URI.
+    /// The redirect URIs. The configuration contains the first.
     pub(super) redirect_uris: Vec<String>,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct ClientValues<'a> {
     pub(super) client_id: &'a str,
     pub(super) client_secret: &'a str,
     /// A random secret of the application itself.
-    pub(super) drawn: &'a str,
+    pub(super) random_secret: &'a str,
 }
 
 impl Application {
@@ -75,7 +76,7 @@ impl Application {
             ("@issuer@", values.issuer),
             ("@client_id@", values.client_id),
             ("@client_secret@", values.client_secret),
-            ("@drawn@", values.drawn),
+            ("@drawn@", values.random_secret),
         ] {
             text = text.replace(name, value);
         }
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn templates_have_no_placeholders_left() {
-        let values = ClientValues { issuer: "I", client_id: "C", client_secret: "S", drawn: "D" };
+        let values = ClientValues { issuer: "I", client_id: "C", client_secret: "S", random_secret: "D" };
         for application in Application::value_variants() {
             let text = application.configure(&place(*application, "https://app.example"), values);
             assert!(!text.contains('@'), "{text}");

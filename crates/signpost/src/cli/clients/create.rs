@@ -1,4 +1,4 @@
-//! `signpost clients create`
+//! The command `signpost clients create`: registers an OpenID Connect client.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -32,7 +32,7 @@ pub(super) const AUTH_METHODS: [&str; 3] = ["client_secret_basic", "client_secre
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct CreateClient {
     #[command(flatten)]
-    of: DomainFlag,
+    domain_flag: DomainFlag,
     /// Redirect URIs of the client: https; http on loopback; with --public also a scheme such as
     /// com.example.app
     #[arg(long = "redirect-uri", value_name = "URI", required = true, num_args = 1..)]
@@ -79,7 +79,7 @@ impl CreateClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let place = self.place()?;
         let settings = self.settings(place.as_ref())?;
-        let domain = self.of.find(store).await?;
+        let domain = self.domain_flag.find(store).await?;
         check_domain(&domain, settings.email)?;
         let issuer = find_issuer(store, &domain).await?;
         let warning = confirm_open_access(self.yes, &domain, settings.allowed.as_ref())?;
@@ -200,10 +200,10 @@ fn configure(
     registered: &RegisteredClient,
     issuer: &str,
 ) -> String {
-    let drawn = BASE64URL.encode(&random::<32>());
+    let random_secret = BASE64URL.encode(&random::<32>());
     let client_id = registered.client.id.as_str();
     let client_secret = registered.secret.as_ref().map_or("", OAuthSecret::reveal);
-    application.configure(place, ClientValues { issuer, client_id, client_secret, drawn: &drawn })
+    application.configure(place, ClientValues { issuer, client_id, client_secret, random_secret: &random_secret })
 }
 
 fn print(

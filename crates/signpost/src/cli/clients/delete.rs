@@ -1,4 +1,4 @@
-//! `signpost clients delete`
+//! The command `signpost clients delete`: deletes a client with its tokens.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -14,7 +14,7 @@ use crate::cli::{Session, confirm_removal};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DeleteClient {
     #[command(flatten)]
-    which: ClientSelector,
+    selector: ClientSelector,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -22,7 +22,7 @@ pub(in crate::cli) struct DeleteClient {
 
 impl DeleteClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let FoundClient { client, domain } = self.which.find(store).await?;
+        let FoundClient { client, domain } = self.selector.find(store).await?;
         let id = &client.id;
         let name = client.display_name();
         let now = Clock::System.now();

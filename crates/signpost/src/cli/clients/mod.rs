@@ -1,4 +1,4 @@
-//! `signpost clients`
+//! The command `signpost clients`: manages OpenID Connect clients.
 
 mod applications;
 mod create;
@@ -42,7 +42,7 @@ pub(super) enum Clients {
     /// With --json: `{clients}`, with the documents of `GET /domains/{id}/clients`.
     List {
         #[command(flatten)]
-        of: OptionalDomainFlag,
+        domain_flag: OptionalDomainFlag,
         /// Maximum number of results
         #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
@@ -52,7 +52,7 @@ pub(super) enum Clients {
     /// With --json: the document of `GET /domains/{id}/clients/{client}`.
     Show {
         #[command(flatten)]
-        which: ClientSelector,
+        selector: ClientSelector,
     },
     /// Change the settings of a client; they apply to its next request
     ///
@@ -78,7 +78,7 @@ pub(super) struct OptionalDomainFlag {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     #[command(flatten)]
-    among: DomainFilter,
+    domain_filter: DomainFilter,
 }
 
 /// The argument that selects a client.
@@ -99,8 +99,8 @@ impl Clients {
         let store = session.store()?;
         match self {
             Self::Create(command) => command.run(session, &store).await,
-            Self::List { of, limit } => list(session, &store, of, limit).await,
-            Self::Show { which } => show(session, &store, which.find(&store).await?).await,
+            Self::List { domain_flag, limit } => list(session, &store, domain_flag, limit).await,
+            Self::Show { selector } => show(session, &store, selector.find(&store).await?).await,
             Self::Set(command) => command.run(session, &store).await,
             Self::Rotate(command) => command.run(session, &store).await,
             Self::Delete(command) => command.run(session, &store).await,
@@ -131,10 +131,10 @@ async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
     Ok(issuer_at(&address, domain))
 }
 
-async fn list(session: &Session, store: &Store, of: OptionalDomainFlag, limit: u32) -> Result<()> {
-    let OptionalDomainFlag { domain, among } = of;
+async fn list(session: &Session, store: &Store, domain_flag: OptionalDomainFlag, limit: u32) -> Result<()> {
+    let OptionalDomainFlag { domain, domain_filter } = domain_flag;
     let domain = match domain {
-        Some(domain) => Some(among.find(store, &domain).await?),
+        Some(domain) => Some(domain_filter.find(store, &domain).await?),
         None => None,
     };
     let mut found: Vec<FoundClient> = Vec::new();
@@ -152,7 +152,7 @@ async fn list(session: &Session, store: &Store, of: OptionalDomainFlag, limit: u
         let Some(last) = page.last() else { break };
         after = Some(last.id.clone());
         let mut page = with_domains(store, page).await?;
-        page.retain(|found| among.select(found.domain.account.environment, &found.domain.account.name));
+        page.retain(|found| domain_filter.select(found.domain.account.environment, &found.domain.account.name));
         found.extend(page);
     }
     let address = public_address::find(store).await?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `signpost clients rotate`
+//! The command `signpost clients rotate`: replaces the secret of a client.
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -14,7 +14,7 @@ use crate::cli::Session;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RotateClient {
     #[command(flatten)]
-    which: ClientSelector,
+    selector: ClientSelector,
     /// Revoke the previous secret immediately
     #[arg(long)]
     now: bool,
@@ -22,7 +22,7 @@ pub(in crate::cli) struct RotateClient {
 
 impl RotateClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let FoundClient { client, domain } = self.which.find(store).await?;
+        let FoundClient { client, domain } = self.selector.find(store).await?;
         if client.settings.is_public {
             bail!("{} is a public client, which has no secret", client.id);
         }

@@ -1,4 +1,4 @@
-//! `signpost clients set`
+//! The command `signpost clients set`: changes the settings of a client.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -17,7 +17,7 @@ use crate::cli::{Session, Usage};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct SetClient {
     #[command(flatten)]
-    which: ClientSelector,
+    selector: ClientSelector,
     /// Display name, up to 60 characters
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
@@ -74,7 +74,7 @@ pub(in crate::cli) struct SetClient {
 impl SetClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let change = self.change()?;
-        let found = self.which.find(store).await?;
+        let found = self.selector.find(store).await?;
         let FoundClient { client, domain } = &found;
         let settings = change.apply(&client.settings);
         let settings = settings.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
@@ -92,7 +92,7 @@ impl SetClient {
             }
             Err(ChangeClientError::Internal(error)) => return Err(error),
         }
-        show(session, store, self.which.find(store).await?).await?;
+        show(session, store, self.selector.find(store).await?).await?;
         if let Some(warning) = warning {
             session.print_note(&warning);
         }

@@ -1,4 +1,4 @@
-//! `signpost domains add`
+//! The command `signpost domains add`: registers or changes a domain.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -43,9 +43,9 @@ impl Add {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let environment = if self.sandbox { Environment::Sandbox } else { Environment::Live };
         let account = Account { name: account_name(&self.account)?, environment };
-        let egress = session.config.login.egress_policy(environment, session.config.serves_only_its_machine());
+        let egress = session.config.login.egress_policy(environment, session.config.is_loopback_only());
         let now = Clock::System.now();
-        let registered = register(&self.wanted(), account, egress, now, DomainEntropy::draw());
+        let registered = register(&self.new_domain(), account, egress, now, DomainEntropy::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
         let seal = session.config.login.seal();
@@ -63,7 +63,7 @@ impl Add {
     }
 
     /// Returns the domain to register, with defaults for omitted values.
-    fn wanted(&self) -> NewDomain {
+    fn new_domain(&self) -> NewDomain {
         NewDomain {
             domain: self.name.clone(),
             webhook_url: self.webhook_url.clone().unwrap_or_else(|| NewDomain::default_webhook_url(&self.name)),
@@ -73,16 +73,16 @@ impl Add {
     }
 
     /// Sets only the given settings on a registered domain, and prints it.
-    async fn change(&self, session: &Session, store: &Store, wanted: &Domain, mut domain: Domain) -> Result<()> {
+    async fn change(&self, session: &Session, store: &Store, new_domain: &Domain, mut domain: Domain) -> Result<()> {
         let change = DomainPatch {
-            webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
-            event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
-            handler: self.handler.map(|_| wanted.handler),
+            webhook_url: self.webhook_url.as_ref().map(|_| new_domain.webhook_url.clone()),
+            event_url: self.event_url.as_ref().map(|_| new_domain.event_url.clone()),
+            handler: self.handler.map(|_| new_domain.handler),
             ..DomainPatch::default()
         };
         let mut outcome = "already registered; nothing changed";
         if !change.is_applied_to(&domain) {
-            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, wanted.created_at).await {
+            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, new_domain.created_at).await {
                 Ok(()) => outcome = "changed",
                 Err(PatchDomainError::NotFound) => bail!("the domain was deleted just now"),
                 Err(error) => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! `signpost domains`
+//! The command `signpost domains`: manages domains and their signing secrets.
 
 mod add;
 mod remove;
@@ -40,7 +40,7 @@ pub(super) enum Domains {
     /// With --json: the document of `GET /domains/{id}`.
     Show {
         #[command(flatten)]
-        which: DomainSelector,
+        selector: DomainSelector,
     },
     /// Change the settings of a domain; omitted settings do not change
     ///
@@ -82,7 +82,7 @@ pub(super) enum HandlerArg {
 #[derive(Debug, Args)]
 pub(super) struct Secret {
     #[command(flatten)]
-    which: DomainSelector,
+    selector: DomainSelector,
     /// Create the next secret; events are signed with both until it is activated
     #[arg(long, conflicts_with = "activate")]
     rotate: bool,
@@ -97,14 +97,14 @@ pub(super) struct DomainSelector {
     /// Domain ID or name, as shown by 'domains list'
     pub(super) domain: String,
     #[command(flatten)]
-    pub(super) among: DomainFilter,
+    pub(super) domain_filter: DomainFilter,
 }
 
 impl Domains {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
             Self::Add(add) => add.run(session).await,
-            Self::Show { which } => show(session, &which.find_domain(&session.store()?).await?),
+            Self::Show { selector } => show(session, &selector.find_domain(&session.store()?).await?),
             Self::Set(set) => set.run(session, &session.store()?).await,
             Self::Verify(verify) => verify.run(session, &session.store()?).await,
             Self::Remove(remove) => remove.run(session, &session.store()?).await,
@@ -117,7 +117,7 @@ impl Domains {
 
 impl Secret {
     async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let id = self.which.among.find(store, &self.which.domain).await?;
+        let id = self.selector.domain_filter.find(store, &self.selector.domain).await?;
         if self.rotate {
             let seal = session.config.login.seal();
             let next = WebhookSecret::from_bytes(&random());
@@ -137,7 +137,7 @@ impl Secret {
 
 impl DomainSelector {
     pub(super) async fn find_domain(&self, store: &Store) -> Result<Domain> {
-        find_domain(store, &self.among.find(store, &self.domain).await?).await
+        find_domain(store, &self.domain_filter.find(store, &self.domain).await?).await
     }
 
     /// Finds and reads a domain that may be changed: any but the system domain.
@@ -151,8 +151,8 @@ impl DomainSelector {
 }
 
 impl From<HandlerArg> for HandlerKind {
-    fn from(who: HandlerArg) -> Self {
-        match who {
+    fn from(handler: HandlerArg) -> Self {
+        match handler {
             HandlerArg::Direct => Self::Direct,
             HandlerArg::Hosted => Self::Hosted,
         }

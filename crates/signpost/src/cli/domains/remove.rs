@@ -1,4 +1,4 @@
-//! `signpost domains remove`
+//! The command `signpost domains remove`: removes a domain with its users.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -16,7 +16,7 @@ use crate::cli::{Session, confirm_removal};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RemoveDomain {
     #[command(flatten)]
-    which: DomainSelector,
+    selector: DomainSelector,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -24,7 +24,7 @@ pub(in crate::cli) struct RemoveDomain {
 
 impl RemoveDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let domain = self.which.find_registered(store).await?;
+        let domain = self.selector.find_registered(store).await?;
         let now = Clock::System.now();
         let Domain { id, name, .. } = &domain;
         let users = users::sql::count(store, id).await?;

@@ -1,4 +1,4 @@
-//! `signpost domains set`
+//! The command `signpost domains set`: changes the settings of a domain.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -19,7 +19,7 @@ use crate::cli::{Session, Usage};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetDomain {
     #[command(flatten)]
-    which: DomainSelector,
+    selector: DomainSelector,
     /// URL that wallets post to
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
@@ -48,9 +48,8 @@ pub(in crate::cli) struct SetDomain {
 
 impl SetDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let domain = self.which.find_registered(store).await?;
-        let egress =
-            session.config.login.egress_policy(domain.account.environment, session.config.serves_only_its_machine());
+        let domain = self.selector.find_registered(store).await?;
+        let egress = session.config.login.egress_policy(domain.account.environment, session.config.is_loopback_only());
         let change = self.change(egress)?;
         if !change.is_applied_to(&domain) {
             let now = Clock::System.now();

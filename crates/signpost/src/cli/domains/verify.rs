@@ -1,4 +1,4 @@
-//! `signpost domains verify`
+//! The command `signpost domains verify`: checks the ownership proof of a domain.
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -16,14 +16,13 @@ use crate::server::name_server;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct VerifyDomain {
     #[command(flatten)]
-    which: DomainSelector,
+    selector: DomainSelector,
 }
 
 impl VerifyDomain {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let domain = self.which.find_registered(store).await?;
-        let egress =
-            session.config.login.egress_policy(domain.account.environment, session.config.serves_only_its_machine());
+        let domain = self.selector.find_registered(store).await?;
+        let egress = session.config.login.egress_policy(domain.account.environment, session.config.is_loopback_only());
         let domain_verifier = DomainVerifier::new(name_server(&session.config));
         match domain_verifier.find_proof(&domain.name, &domain.verification_token, egress).await {
             Ok(check) => {
@@ -79,5 +78,5 @@ fn line(check: &ProofCheck) -> String {
         ([], None) => "nothing found".to_owned(),
         (found, _) => format!("found {}", found.join(", ")),
     };
-    signpost_text::line(&format!("{kind}{}: {found}", check.name)).to_string()
+    signpost_text::clean_line(&format!("{kind}{}: {found}", check.name)).to_string()
 }

@@ -1,4 +1,4 @@
-//! Finds the new events in repeated reads of the outbox.
+//! Detects new events in repeated reads of the outbox.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use signpost_login::ids::EventId;
 /// Maximum time between the creation of an event's ID and its write: several servers create IDs before they write.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
 
-/// Stores the events of the last minute, by the times in their IDs; the local clock is not used.
+/// The events that were seen in the last minute. Their age is measured by the times in their IDs
+/// and not by the local clock.
 #[derive(Debug, Default)]
 pub(super) struct OutboxCursor {
     seen: BTreeSet<EventId>,

@@ -1,4 +1,5 @@
-//! The output of `signpost listen`: a line for each event and each answer, or JSON.
+//! Prints the output of `signpost listen`: a line or a JSON document for each event and each
+//! answer.
 
 use std::io::{ErrorKind, Write};
 
@@ -21,19 +22,19 @@ pub(super) struct ListenLines {
     pub(super) json: bool,
 }
 
-/// The output was closed.
+/// The error for an output that was closed, such as a pipe.
 #[derive(Debug, thiserror::Error)]
 #[error("the output is closed")]
-pub(super) struct NoReader;
+pub(super) struct OutputClosed;
 
 impl ListenLines {
     /// Prints the target, and the secrets that the receiver needs.
-    pub(super) fn ready(&self, target: &Url, whose: &str, domains: &[SigningDomain]) -> Result<()> {
+    pub(super) fn ready(&self, target: &Url, event_source: &str, domains: &[SigningDomain]) -> Result<()> {
         if self.json {
             let domains: Vec<_> = domains.iter().map(domain_document).collect();
             return print_json(&json!({ "type": "ready", "forward_to": target.as_str(), "domains": domains }));
         }
-        let mut lines = vec![format!("Ready. Forwards events of {whose} to {target}. Ctrl+C stops.")];
+        let mut lines = vec![format!("Ready. Forwards events of {event_source} to {target}. Ctrl+C stops.")];
         for SigningDomain { domain, secrets: SigningSecrets { current, next } } in domains {
             lines.push(format!("Secret of {}: {}", domain.name, current.reveal()));
             lines.extend(next.as_ref().map(|next| format!("  and, from its activation on: {}", next.reveal())));
@@ -85,7 +86,7 @@ impl ListenLines {
             return print_json(&document);
         }
         let mut lines = vec![format!("{INDENT}{}", finding.text())];
-        lines.extend(finding.mending().into_iter().map(|line| format!("{INDENT}  {line}")));
+        lines.extend(finding.remedies().into_iter().map(|line| format!("{INDENT}  {line}")));
         print_text(&lines.join("\n"))
     }
 }
@@ -106,16 +107,16 @@ fn clock(now: Timestamp) -> String {
 }
 
 fn print_json(document: &Value) -> Result<()> {
-    print(&signpost_text::json(&document.to_string()))
+    print(&signpost_text::escape_json(&document.to_string()))
 }
 
 fn print_text(text: &str) -> Result<()> {
-    print(&signpost_text::lines(text))
+    print(&signpost_text::clean_text(text))
 }
 
 fn print(text: &str) -> Result<()> {
     match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(NoReader.into()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
         printed => Ok(printed?),
     }
 }

@@ -1,4 +1,4 @@
-//! `signpost listen`
+//! The command `signpost listen`: forwards events to a receiver on this machine.
 
 mod cursor;
 mod lines;
@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use url::Url;
 
 use self::cursor::OutboxCursor;
-use self::lines::{ListenLines, NoReader};
+use self::lines::{ListenLines, OutputClosed};
 use super::Session;
 use super::domain_filter::DomainFilter;
 use super::signer::{self, DomainChoice, SigningDomain};
@@ -26,13 +26,13 @@ use super::stop_signal::stop_signal;
 use crate::receiver::diagnose::{RefusalCause, diagnose};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
-/// Interval between reads.
-const PAUSE: Duration = Duration::from_millis(250);
+/// Interval between two reads of the outbox.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Number of events that are read at a time.
 const PAGE_LEN: u32 = 200;
 /// Lifetime of a finding: the receiver is tested once for a burst of refused events.
 const FINDING_LIFETIME: Duration = Duration::from_secs(5);
-/// Maximum number of domains that are named at the start.
+/// Maximum number of domains that are listed at the start.
 const MAX_NAMED: usize = 20;
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(super) struct Listen {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     #[command(flatten)]
-    among: DomainFilter,
+    domain_filter: DomainFilter,
 }
 
 /// Forwards new events to a receiver.
@@ -62,12 +62,13 @@ struct Forwarder<'a> {
 impl Listen {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let stop = stop_signal()?;
-        let Self { forward_to, domain, among } = self;
-        let choice = DomainChoice { domain, among };
+        let Self { forward_to, domain, domain_filter } = self;
+        let choice = DomainChoice { domain, domain_filter };
         let store = session.store()?;
         let named = choice.named(session, &store).await?;
         let environment = choice.environment();
-        let whose = named.as_ref().map_or_else(|| format!("the {environment}"), |one| one.domain.name.to_string());
+        let event_source =
+            named.as_ref().map_or_else(|| format!("the {environment}"), |one| one.domain.name.to_string());
         let (scope, domains) = if let Some(one) = named {
             (DeliveryScope { domain: Some(one.domain.id.clone()), ..DeliveryScope::default() }, vec![one])
         } else {
@@ -75,7 +76,7 @@ impl Listen {
             for id in choice.all(&store).await?.iter().take(MAX_NAMED) {
                 domains.push(signer::find(session, &store, id).await?);
             }
-            let account = choice.among.account.clone();
+            let account = choice.domain_filter.account.clone();
             (DeliveryScope { domain: None, environment: Some(environment), account }, domains)
         };
         let lines = ListenLines { json: session.json };
@@ -83,19 +84,19 @@ impl Listen {
         let cursor = OutboxCursor::default();
         let mut forwarder = Forwarder { session, store, target, lines, scope, cursor, finding: None };
         forwarder.begin().await?;
-        if let Err(error) = forwarder.lines.ready(&forwarder.target.url, &whose, &domains) {
-            return ignore_no_reader(error);
+        if let Err(error) = forwarder.lines.ready(&forwarder.target.url, &event_source, &domains) {
+            return ignore_closed_output(error);
         }
         tokio::select! {
             () = stop => Ok(()),
-            ended = forwarder.run() => ended.or_else(ignore_no_reader),
+            ended = forwarder.run() => ended.or_else(ignore_closed_output),
         }
     }
 }
 
 /// Ends the command without an error if the output was closed.
-fn ignore_no_reader(error: anyhow::Error) -> Result<()> {
-    if error.is::<NoReader>() { Ok(()) } else { Err(error) }
+fn ignore_closed_output(error: anyhow::Error) -> Result<()> {
+    if error.is::<OutputClosed>() { Ok(()) } else { Err(error) }
 }
 
 impl Forwarder<'_> {
@@ -124,16 +125,17 @@ impl Forwarder<'_> {
         loop {
             match self.pass().await {
                 Ok(()) => has_failed = false,
-                Err(error) if error.is::<NoReader>() => return Err(error),
-                // The database may be unavailable temporarily: reported once, and retried.
+                Err(error) if error.is::<OutputClosed>() => return Err(error),
+                // The database may be unavailable temporarily. The error is reported once, and the
+                // read is retried.
                 Err(error) if !has_failed => {
                     has_failed = true;
                     let line = format!("signpost: cannot read events, trying again: {error:#}");
-                    eprintln!("{}", signpost_text::line(&line));
+                    eprintln!("{}", signpost_text::clean_line(&line));
                 }
                 Err(_) => {}
             }
-            sleep(PAUSE).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 

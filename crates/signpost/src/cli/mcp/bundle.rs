@@ -1,4 +1,4 @@
-//! `signpost mcp bundle`
+//! The command `signpost mcp bundle`: writes a bundle for desktop clients.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ impl Bundle {
         if flag.file().is_some() {
             return Err(Usage("a bundle has the built-in advisories: leave --advisories out".to_owned()).into());
         }
-        let bundled = write_bundle(&self.file, &this_program()?, OperatingSystem::here())?;
+        let bundled = write_bundle(&self.file, &this_program()?, OperatingSystem::current())?;
         print(common.json, &bundled, || {
             format!("wrote {} bytes to {}\nSHA-256 {}", bundled.bytes, bundled.file, bundled.sha256)
         })

@@ -1,4 +1,4 @@
-//! `signpost mcp install`
+//! The command `signpost mcp install`: adds the locator to MCP clients on this machine.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -39,7 +39,7 @@ pub(super) struct Install {
 
 fn client_parser() -> impl TypedValueParser<Value = McpClient> {
     let values = McpClient::ALL.map(|client| PossibleValue::new(client.name()).aliases(client.alias()));
-    PossibleValuesParser::new(values).map(|name| McpClient::of_name(&name).expect("one of the values"))
+    PossibleValuesParser::new(values).map(|name| McpClient::from_name(&name).expect("one of the values"))
 }
 
 impl Install {
@@ -135,8 +135,8 @@ impl Install {
 fn installer() -> Result<Installer> {
     #[expect(clippy::disallowed_methods, reason = "the edge: the environment determines the folders")]
     let mut variables: HashMap<_, _> = std::env::vars_os().collect();
-    let system = OperatingSystem::here();
-    let folders = UserFolders::of(system, |name| variables.get(OsStr::new(name)).cloned())?;
+    let system = OperatingSystem::current();
+    let folders = UserFolders::from_environment(system, |name| variables.get(OsStr::new(name)).cloned())?;
     Ok(Installer { system, folders, path: variables.remove(OsStr::new("PATH")).unwrap_or_default() })
 }
 
@@ -195,7 +195,7 @@ fn parse_choice(answer: &str, found: &[McpClient]) -> Result<Vec<McpClient>> {
     }
     let mut clients = Vec::new();
     for word in answer.split([' ', ',']).filter(|word| !word.is_empty()) {
-        match McpClient::of_name(&word.to_lowercase()) {
+        match McpClient::from_name(&word.to_lowercase()) {
             Some(client) if found.contains(&client) => clients.push(client),
             _ => bail!("'{word}' is none of {}", names(found, ", ")),
         }
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_names_clients_that_were_found() {
+    fn selection_is_limited_to_found_clients() {
         use McpClient::{Claude, Cursor, Zed};
         let found = [Claude, Cursor, Zed];
         for (answer, expected) in [
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_printed_command_can_be_pasted_into_a_shell() {
+    fn printed_command_is_quoted_for_a_shell() {
         let words = ["code", "--add-mcp", "{\"a\":\"it's\"}"].map(str::to_owned);
         assert_eq!(shell_command(&words), "code --add-mcp '{\"a\":\"it'\\''s\"}'");
     }

@@ -1,4 +1,4 @@
-//! `signpost mcp`
+//! The command `signpost mcp`: runs the MCP server on standard input and output.
 
 mod bundle;
 mod install;
@@ -91,7 +91,7 @@ async fn serve(session: &Session) -> Result<()> {
 /// Returns the absolute path of this program.
 fn this_program() -> Result<PathBuf> {
     let path = std::env::current_exe().context("cannot tell where this program is")?;
-    // False if the program was replaced while it was running.
+    // The path is not a file if the program was replaced while it was running.
     ensure!(path.is_file(), "this program was moved since its start: restart it");
     Ok(path)
 }

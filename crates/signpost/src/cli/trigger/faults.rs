@@ -1,4 +1,5 @@
-//! Faults of events, and the answers of a correct receiver to them (docs/handlers.md, Events).
+//! Faults of sample events, and the expected answers of a correct receiver (docs/handlers.md,
+//! Events).
 
 use clap::ValueEnum;
 use jiff::SignedDuration;
@@ -40,7 +41,7 @@ pub(super) enum EventFault {
     All,
 }
 
-/// The answer of a correct receiver.
+/// The expected answer of a correct receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpectedReply {
     /// 2xx.
@@ -51,7 +52,7 @@ pub(super) enum ExpectedReply {
     Nothing,
 }
 
-/// A request to be made.
+/// A request that is to be sent to the receiver, with the expected answer.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedPost {
     pub(super) body: String,
@@ -70,12 +71,12 @@ impl EventFault {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Returns the requests that test how a receiver handles the fault. `stranger` is a secret that it does not have.
+    /// Returns the requests that test how a receiver handles the fault. `unknown_secret` is a secret that it does not have.
     pub(super) fn plan(
         self,
         event: SampleEvent,
         secrets: &SigningSecrets,
-        stranger: &WebhookSecret,
+        unknown_secret: &WebhookSecret,
     ) -> Vec<PlannedPost> {
         let event = self.change_body(event);
         let mut post = PlannedPost::new(&event, secrets);
@@ -85,13 +86,13 @@ impl EventFault {
         match self {
             Self::BadSignature => post.fields.iter_mut().for_each(|(name, value)| change_digit(name, value)),
             Self::OtherSecret => {
-                post.fields = event.sign(&SigningSecrets { current: stranger.clone(), next: None });
+                post.fields = event.sign(&SigningSecrets { current: unknown_secret.clone(), next: None });
             }
             Self::NoSignature => post.fields.clear(),
             Self::ChangedBody => post.body.push(' '),
             Self::Stale => post.fields = SampleEvent { sent_at: event.sent_at - STALE_AGE, ..event }.sign(secrets),
             Self::Rotation => {
-                let next = Some(stranger.clone());
+                let next = Some(unknown_secret.clone());
                 post.fields = event.sign(&SigningSecrets { current: secrets.current.clone(), next });
             }
             Self::Repeat => return vec![post.clone(), post],
@@ -155,7 +156,8 @@ fn change_digit(name: &str, value: &mut String) {
     if !name.ends_with("signature") {
         return;
     }
-    // The middle is a digit, in hex and in base64 after "v1,".
+    // The character in the middle is a digit of the signature, both in hex and in base64 after
+    // "v1,".
     let at = value.len() / 2;
     let digit = if value.as_bytes()[at] == b'0' { "1" } else { "0" };
     value.replace_range(at..=at, digit);
@@ -200,12 +202,12 @@ mod tests {
     #[test]
     fn correct_receiver_handles_every_fault() {
         let secrets = SigningSecrets { current: WebhookSecret::from_bytes(&[9; 32]), next: None };
-        let (stranger, now) = (WebhookSecret::from_bytes(&[8; 32]), Timestamp::from_second(NOW).unwrap());
+        let (unknown_secret, now) = (WebhookSecret::from_bytes(&[8; 32]), Timestamp::from_second(NOW).unwrap());
         let domain = DomainName::parse("shop.example").unwrap();
         for fault in EventFault::each() {
             for kind in SampleKind::value_variants() {
                 let event = SampleEvent::new(*kind, &domain, HandlerKind::Hosted, now, SampleEntropy::draw());
-                let posts = fault.plan(event, &secrets, &stranger);
+                let posts = fault.plan(event, &secrets, &unknown_secret);
                 assert!(!posts.is_empty(), "{fault:?}");
                 for post in posts {
                     let answered = status(&post, &secrets.current);

@@ -1,4 +1,4 @@
-//! `signpost trigger`
+//! The command `signpost trigger`: posts a sample event to a receiver.
 
 mod faults;
 
@@ -41,11 +41,11 @@ pub(super) struct Trigger {
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse, requires = "forward_to")]
     secret: Option<WebhookSecret>,
     #[command(flatten)]
-    among: DomainFilter,
+    domain_filter: DomainFilter,
 }
 
-/// The domain that signs, and the receiver.
-struct Stage {
+/// The domain that signs the sample events, and the receiver of the events.
+struct TriggerContext {
     name: DomainName,
     handler: HandlerKind,
     secrets: SigningSecrets,
@@ -53,8 +53,8 @@ struct Stage {
     target: EventTarget,
 }
 
-/// A request that was sent.
-struct MadePost {
+/// A request that was sent to the receiver, with its answer.
+struct SentPost {
     fault: Option<EventFault>,
     id: String,
     expected: ExpectedReply,
@@ -69,40 +69,39 @@ impl Trigger {
             Some(EventFault::All) => std::iter::once(None).chain(EventFault::each().map(Some)).collect(),
             fault => vec![fault],
         };
-        let stage = self.stage(session).await?;
-        let mut made = Vec::new();
+        let context = self.read_context(session).await?;
+        let mut posts = Vec::new();
         for fault in faults {
-            for post in stage.make(kind, fault).await {
+            for post in context.make(kind, fault).await {
                 if !session.json {
                     print_text(&post.line(kind))?;
                 }
-                made.push(post);
+                posts.push(post);
             }
         }
-        let finding = stage.explain(&made).await;
-        let failed = made.iter().filter(|post| !post.is_as_expected()).count();
+        let finding = context.explain(&posts).await;
+        let failed = posts.iter().filter(|post| !post.is_as_expected()).count();
         if session.json {
-            let posts: Vec<_> = made.iter().map(MadePost::document).collect();
-            let mut document =
-                json!({ "event": kind.as_str(), "url": stage.target.url.as_str(), "ok": failed == 0, "posts": posts });
+            let documents: Vec<_> = posts.iter().map(SentPost::document).collect();
+            let mut document = json!({ "event": kind.as_str(), "url": context.target.url.as_str(), "ok": failed == 0, "posts": documents });
             if let Some(finding) = &finding {
                 document["diagnosis"] = finding.document();
             }
             print_json(&serde_json::to_string_pretty(&document)?)?;
         } else if let Some(finding) = &finding {
             let mut lines = vec![finding.text()];
-            lines.extend(finding.mending().into_iter().map(|line| format!("  {line}")));
+            lines.extend(finding.remedies().into_iter().map(|line| format!("  {line}")));
             print_text(&lines.join("\n"))?;
         }
-        match (failed, made.len()) {
+        match (failed, posts.len()) {
             (0, _) => Ok(()),
             (_, 1) => bail!("the receiver did not answer as it should"),
             (failed, all) => bail!("the receiver did not answer as it should in {failed} of {all} cases"),
         }
     }
 
-    async fn stage(self, session: &Session) -> Result<Stage> {
-        let Self { kind, forward_to, domain, secret, among, .. } = self;
+    async fn read_context(self, session: &Session) -> Result<TriggerContext> {
+        let Self { kind, forward_to, domain, secret, domain_filter, .. } = self;
         // clap requires --forward-to with --secret.
         if let Some(secret) = secret
             && let Some(url) = forward_to.clone()
@@ -111,10 +110,10 @@ impl Trigger {
             let name = DomainName::parse(name).map_err(|error| Usage(format!("--domain: {error}")))?;
             let secrets = SigningSecrets { current: secret, next: None };
             let target = EventTarget::new(url, EgressPolicy::Loopback);
-            return Ok(Stage { name, handler: HandlerKind::default(), secrets, others: Vec::new(), target });
+            return Ok(TriggerContext { name, handler: HandlerKind::default(), secrets, others: Vec::new(), target });
         }
         let store = session.store()?;
-        let choice = DomainChoice { domain, among };
+        let choice = DomainChoice { domain, domain_filter };
         let SigningDomain { domain, secrets } = choice.only(session, &store).await?;
         let environment = domain.account.environment;
         let target = match forward_to {
@@ -125,27 +124,27 @@ impl Trigger {
                 return Err(Usage(reason.to_owned()).into());
             }
             None => {
-                let egress = session.config.login.egress_policy(environment, session.config.serves_only_its_machine());
+                let egress = session.config.login.egress_policy(environment, session.config.is_loopback_only());
                 EventTarget::new(domain.event_url.clone().unwrap_or_else(|| domain.webhook_url.clone()), egress)
             }
         };
         let others = other_secrets(session, &store, Some(&domain.id)).await;
-        Ok(Stage { name: domain.name, handler: domain.handler, secrets, others, target })
+        Ok(TriggerContext { name: domain.name, handler: domain.handler, secrets, others, target })
     }
 }
 
-impl Stage {
+impl TriggerContext {
     /// Sends the requests of a fault, or an event without a fault.
-    async fn make(&self, kind: SampleKind, fault: Option<EventFault>) -> Vec<MadePost> {
+    async fn make(&self, kind: SampleKind, fault: Option<EventFault>) -> Vec<SentPost> {
         let now = Clock::System.now();
         let event = SampleEvent::new(kind, &self.name, self.handler, now, SampleEntropy::draw());
         let id = event.id.to_string();
-        let stranger = WebhookSecret::from_bytes(&random());
+        let unknown_secret = WebhookSecret::from_bytes(&random());
         let planned = match fault {
-            Some(fault) => fault.plan(event, &self.secrets, &stranger),
+            Some(fault) => fault.plan(event, &self.secrets, &unknown_secret),
             None => vec![PlannedPost::new(&event, &self.secrets)],
         };
-        let mut made = Vec::new();
+        let mut posts = Vec::new();
         for PlannedPost { body, fields, expected } in planned {
             let reply = match expected {
                 ExpectedReply::Nothing => self.target.post_half(body.as_bytes(), &fields).await.map(|()| None),
@@ -153,16 +152,16 @@ impl Stage {
                     self.target.post(body.as_bytes(), &fields).await.map(Some)
                 }
             };
-            made.push(MadePost { fault, id: id.clone(), expected, reply });
+            posts.push(SentPost { fault, id: id.clone(), expected, reply });
         }
-        made
+        posts
     }
 
     /// Finds out why the receiver rejected a valid event, or accepted an invalid event.
-    async fn explain(&self, made: &[MadePost]) -> Option<RefusalCause> {
+    async fn explain(&self, posts: &[SentPost]) -> Option<RefusalCause> {
         let mut refusal = None;
         let mut accepted = None;
-        for post in made.iter().filter(|post| !post.is_as_expected()) {
+        for post in posts.iter().filter(|post| !post.is_as_expected()) {
             let Ok(Some(reply)) = &post.reply else { continue };
             // A rejection with another status than 401 needs no explanation.
             if reply.mistake.is_some() || post.expected == ExpectedReply::Success && reply.is_refusal() {
@@ -173,12 +172,13 @@ impl Stage {
             }
         }
         let finding = diagnose(&self.target, refusal.or(accepted)?, &self.secrets, &self.others).await;
-        let is_reason = refusal.is_some() || matches!(finding, RefusalCause::Mistake(..) | RefusalCause::Unchecked);
+        let is_reason =
+            refusal.is_some() || matches!(finding, RefusalCause::Mistake(..) | RefusalCause::SignatureUnchecked);
         is_reason.then_some(finding)
     }
 }
 
-impl MadePost {
+impl SentPost {
     fn is_as_expected(&self) -> bool {
         match &self.reply {
             Ok(Some(reply)) => self.expected.is_met_by(reply.status),

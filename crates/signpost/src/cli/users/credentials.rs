@@ -1,4 +1,4 @@
-//! `signpost users credentials`
+//! The command `signpost users credentials`: manages the credentials of a user.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
@@ -21,7 +21,7 @@ pub(in crate::cli) enum Credentials {
     /// List the credentials of a user
     List {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
     },
     /// Add a wallet's public key to a user
     ///
@@ -29,7 +29,7 @@ pub(in crate::cli) enum Credentials {
     /// link'.
     Add {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
         /// The public key in hex
         key: String,
         /// Name of the credential
@@ -39,7 +39,7 @@ pub(in crate::cli) enum Credentials {
     /// Rename a credential
     Rename {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
         /// Credential ID, cred_…
         credential: String,
         /// New name, up to 60 characters
@@ -52,7 +52,7 @@ pub(in crate::cli) enum Credentials {
     /// removed.
     Remove {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
         /// Credential ID, cred_…
         credential: String,
     },
@@ -64,23 +64,23 @@ pub(in crate::cli) enum Credentials {
     /// not use the link. With --json: `{page_url, expires_at}`.
     Link {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
     },
 }
 
 impl Credentials {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         match self {
-            Self::List { who } => {
-                let found = who.find(store).await?;
+            Self::List { selector } => {
+                let found = selector.find(store).await?;
                 let view = UserView::new(found.user, found.credentials.clone());
                 let document = json!({ "credentials": json!(view)["credentials"] });
                 session.print(&document, || credential_table(&found.credentials))
             }
-            Self::Add { who, key, name } => add(session, store, who, &key, name).await,
-            Self::Rename { who, credential, name } => {
+            Self::Add { selector, key, name } => add(session, store, selector, &key, name).await,
+            Self::Rename { selector, credential, name } => {
                 let name = parse_name(&name)?;
-                let found = who.find(store).await?;
+                let found = selector.find(store).await?;
                 let credential = found.credential(&credential)?;
                 let now = Clock::System.now();
                 let renamed = rename_credential(store, credential, &name, &Actor::Operator, now).await;
@@ -88,8 +88,8 @@ impl Credentials {
                 let document = json!({ "id": credential.id, "name": name });
                 session.print(&document, || format!("{} is named {}", credential.id, name.as_str()))
             }
-            Self::Remove { who, credential } => {
-                let found = who.find(store).await?;
+            Self::Remove { selector, credential } => {
+                let found = selector.find(store).await?;
                 let credential = found.credential(&credential)?;
                 let removed = remove_credential(store, credential, &Actor::Operator, Clock::System.now()).await;
                 removed.map_err(|error| {
@@ -101,7 +101,7 @@ impl Credentials {
                 })?;
                 session.print(&json!({ "removed": credential.id }), || format!("removed {}", credential.id))
             }
-            Self::Link { who } => link(session, store, who.find(store).await?).await,
+            Self::Link { selector } => link(session, store, selector.find(store).await?).await,
         }
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn credential_table(credentials: &[Credential]) -> String {
     table(["ID", "KIND", "NAME", "ADDED", "LAST USED"], rows)
 }
 
-async fn add(session: &Session, store: &Store, who: UserSelector, key: &str, name: Option<String>) -> Result<()> {
+async fn add(session: &Session, store: &Store, selector: UserSelector, key: &str, name: Option<String>) -> Result<()> {
     let name = name.map(|name| parse_name(&name)).transpose()?;
     let key = match CredentialKey::parse(key) {
         Ok(key @ CredentialKey::Wallet(_)) => key,
@@ -126,7 +126,7 @@ async fn add(session: &Session, store: &Store, who: UserSelector, key: &str, nam
         }
         Err(error) => return Err(Usage(format!("KEY: {error}")).into()),
     };
-    let found = who.find(store).await?;
+    let found = selector.find(store).await?;
     let now = Clock::System.now();
     let new = NewCredential { key, kind: CredentialKind::Wallet, passkey: None };
     let mut credential = new.into_credential(&found.domain.id, &found.user.id, now, random());

@@ -1,4 +1,4 @@
-//! `signpost users`
+//! The command `signpost users`: manages the users of hosted domains.
 
 mod credentials;
 mod remove;
@@ -27,7 +27,7 @@ pub(super) enum Users {
     /// With --json: `{users}`, with the documents of `GET /domains/{id}/users`.
     List {
         #[command(flatten)]
-        of: DomainFlag,
+        domain_flag: DomainFlag,
         /// Maximum number of results
         #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
@@ -37,7 +37,7 @@ pub(super) enum Users {
     /// With --json: the document of `GET /domains/{id}/users/{user}`.
     Show {
         #[command(flatten)]
-        who: UserSelector,
+        selector: UserSelector,
     },
     /// Set the name and the groups of a user; omitted settings do not change
     ///
@@ -60,7 +60,7 @@ pub(super) struct DomainFlag {
     #[arg(long, value_name = "DOMAIN")]
     domain: String,
     #[command(flatten)]
-    among: DomainFilter,
+    domain_filter: DomainFilter,
 }
 
 /// The arguments that select a user of a domain.
@@ -69,7 +69,7 @@ pub(super) struct UserSelector {
     /// User ID (usr_…), or a public key of the user in hex
     user: String,
     #[command(flatten)]
-    of: DomainFlag,
+    domain_flag: DomainFlag,
 }
 
 /// A user with domain and credentials.
@@ -83,8 +83,8 @@ impl Users {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let store = session.store()?;
         match self {
-            Self::List { of, limit } => list(session, &store, of, limit).await,
-            Self::Show { who } => show(session, who.find(&store).await?),
+            Self::List { domain_flag, limit } => list(session, &store, domain_flag, limit).await,
+            Self::Show { selector } => show(session, selector.find(&store).await?),
             Self::Set(command) => command.run(session, &store).await,
             Self::Remove(command) => command.run(session, &store).await,
             Self::Credentials(command) => command.run(session, &store).await,
@@ -94,13 +94,13 @@ impl Users {
 
 impl DomainFlag {
     pub(super) async fn find(&self, store: &Store) -> Result<Domain> {
-        find_domain(store, &self.among.find(store, &self.domain).await?).await
+        find_domain(store, &self.domain_filter.find(store, &self.domain).await?).await
     }
 }
 
 impl UserSelector {
     async fn find(self, store: &Store) -> Result<FoundUser> {
-        let domain = self.of.find(store).await?;
+        let domain = self.domain_flag.find(store).await?;
         let mut found = None;
         if let Some(id) = self.find_id(store, &domain).await? {
             found = sql::find(store, &domain.id, &id).await?;
@@ -134,8 +134,8 @@ impl FoundUser {
     }
 }
 
-async fn list(session: &Session, store: &Store, of: DomainFlag, limit: u32) -> Result<()> {
-    let domain = of.find(store).await?;
+async fn list(session: &Session, store: &Store, domain_flag: DomainFlag, limit: u32) -> Result<()> {
+    let domain = domain_flag.find(store).await?;
     let mut users: Vec<(HostedUser, Vec<Credential>)> = Vec::new();
     loop {
         let left = limit.saturating_sub(u32::try_from(users.len())?);

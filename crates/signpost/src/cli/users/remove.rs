@@ -1,4 +1,4 @@
-//! `signpost users remove`
+//! The command `signpost users remove`: removes a user with all credentials.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -15,7 +15,7 @@ use crate::cli::{Session, confirm_removal};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RemoveUser {
     #[command(flatten)]
-    who: UserSelector,
+    selector: UserSelector,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -23,9 +23,9 @@ pub(in crate::cli) struct RemoveUser {
 
 impl RemoveUser {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let Self { who, yes } = self;
-        let key = CredentialKey::parse(&who.user).ok();
-        let FoundUser { domain, user, credentials } = who.find(store).await?;
+        let Self { selector, yes } = self;
+        let key = CredentialKey::parse(&selector.user).ok();
+        let FoundUser { domain, user, credentials } = selector.find(store).await?;
         let id = &user.id;
         let petname = user.petname.as_str();
         let count = credentials.len();

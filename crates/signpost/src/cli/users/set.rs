@@ -1,4 +1,4 @@
-//! `signpost users set`
+//! The command `signpost users set`: sets the name and the groups of a user.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -14,7 +14,7 @@ use crate::cli::{Session, Usage};
 #[group(id = "change", required = true, multiple = true, args = ["name", "no_name", "groups", "no_groups"])]
 pub(in crate::cli) struct SetUser {
     #[command(flatten)]
-    who: UserSelector,
+    selector: UserSelector,
     /// Name, up to 60 characters
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
@@ -31,7 +31,7 @@ pub(in crate::cli) struct SetUser {
 
 impl SetUser {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let Self { who, name, no_name, groups, no_groups } = self;
+        let Self { selector, name, no_name, groups, no_groups } = self;
         let name = name.map(|text| UserDisplayName::parse(&text)).transpose();
         let name = name.map_err(|reason| invalid_flag("--name", &reason))?;
         let groups = groups.map(|words| words.into_iter().map(|word| word.trim().to_owned()).collect::<Vec<_>>());
@@ -41,7 +41,7 @@ impl SetUser {
             name: name.map(Some).or(no_name.then_some(None)),
             groups: groups.map(Some).or(no_groups.then_some(None)),
         };
-        let found = who.find(store).await?;
+        let found = selector.find(store).await?;
         let user = &found.user.id;
         let patched = sql::patch(store, &found.domain.id, user, change, &Actor::Operator, Clock::System.now()).await;
         patched.map_err(|error| error.on_conflict(anyhow!("{user} was removed just now")))?;
@@ -49,7 +49,8 @@ impl SetUser {
     }
 }
 
-/// Returns a usage error. The command line has no null.
+/// Returns the usage error for an invalid flag. The error of the API would mention null, but the
+/// command line has no null.
 fn invalid_flag(flag: &str, reason: &str) -> Usage {
     Usage(format!("{flag}: {}", reason.trim_end_matches(", or be null")))
 }

@@ -132,7 +132,7 @@ fn quote_requester(host: &str, context: &Value) -> Option<String> {
     let mut fields = Vec::new();
     for (member, label) in [("ip", "address"), ("country", "country"), ("user_agent", "browser")] {
         let text = context["requester"][member].as_str().unwrap_or_default();
-        let text: String = signpost_text::line(text).chars().take(MAX_SHOWN).collect();
+        let text: String = signpost_text::clean_line(text).chars().take(MAX_SHOWN).collect();
         if !text.trim().is_empty() {
             fields.push(format!("{label} \"{text}\""));
         }

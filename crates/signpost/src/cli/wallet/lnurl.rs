@@ -1,4 +1,4 @@
-//! `signpost wallet lnurl`: plays a Lightning wallet (LNURL-auth).
+//! The command `signpost wallet lnurl`: logs in like a Lightning wallet (LNURL-auth).
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -33,7 +33,7 @@ pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Resu
     let reply = send(&link, &link.signed_by(&key)).await?;
     let (status, reason) = match reply {
         LnurlReply::Ok => ("OK", None),
-        LnurlReply::Error { reason } => ("ERROR", Some(signpost_text::line(&reason).into_owned())),
+        LnurlReply::Error { reason } => ("ERROR", Some(signpost_text::clean_line(&reason).into_owned())),
     };
     let mut document =
         json!({ "status": status, "host": host, "action": link.action().as_str(), "public_key": public_key });

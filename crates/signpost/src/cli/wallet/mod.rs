@@ -1,4 +1,4 @@
-//! `signpost wallet`: signs in from a terminal.
+//! The command `signpost wallet`, a wallet for the terminal.
 
 mod host;
 mod lnurl;
@@ -26,7 +26,7 @@ use super::{Session, Usage, ask, ask_yes_or_no};
 const MAX_KEY_FILE_BYTES: u64 = 1024;
 /// Timeout of a request to a webhook.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// Maximum bytes that are read of a reply.
+/// Maximum bytes of a webhook's reply that are read.
 const MAX_REPLY_BYTES: usize = 4096;
 /// Maximum distance of a code's times from now, in seconds. Codes expire after an hour at most; a larger distance means
 /// a forged code or a wrong clock.
@@ -180,8 +180,9 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     let answer = wallet.answer_code(&qr, number.as_deref(), Clock::System.now().as_second(), Some(device));
     let (status, body) = post(&outbound, &qr, serde_json::to_vec(&answer)?).await?;
     let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
-    session
-        .print(&document, || format!("{} replied {status}: {}", host(&qr), signpost_text::line(&body.to_string())))?;
+    session.print(&document, || {
+        format!("{} replied {status}: {}", host(&qr), signpost_text::clean_line(&body.to_string()))
+    })?;
     if (200..300).contains(&status) {
         return Ok(());
     }
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_signed_on_its_own_day() {
+    fn code_with_distant_times_is_rejected() {
         let now = 1_700_000_000;
         for (issued_at, expires_at, is_taken) in [
             (now, now + 300, true),
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_digits() {
+    fn confirmation_number_must_be_numeric() {
         for text in ["42", " 42\n", "7", "00"] {
             assert_eq!(parse_number(text).unwrap(), text.trim());
         }

@@ -1,4 +1,4 @@
-//! Documents for crawlers and assistants.
+//! Serves the documents for crawlers and assistants: `robots.txt`, `sitemap.xml` and `llms.txt`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::App;
 use crate::config::Service;
 
 const TEXT: &str = "text/plain; charset=utf-8";
-const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
+const CRAWLER_CACHE_CONTROL: &str = "public, max-age=3600";
 
-/// `/robots.txt`: allows all pages except personal pages.
+/// Serves `/robots.txt`, with access to all pages except personal pages.
 pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
     for path in ["/account", "/login/", "/near", "/sandbox/", "/lnurl/"] {
         writeln!(text, "Disallow: {}", app.origin.link(path)).expect("a text");
     }
     writeln!(text, "\nSitemap: {}/sitemap.xml", app.public_address).expect("a text");
-    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
+    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, CRAWLER_CACHE_CONTROL)], text)
 }
 
-/// `/sitemap.xml`: the public pages.
+/// Serves `/sitemap.xml` with the public pages.
 pub(super) async fn sitemap(State(app): State<Arc<App>>, request: Request) -> Response {
     if app.config.services.contains(&Service::Atm) {
         return sitemap::show(&mut request.into_parts().0, &app.atm).await.into_response();
@@ -38,10 +38,11 @@ pub(super) async fn sitemap(State(app): State<Arc<App>>, request: Request) -> Re
             @for page in pages { url { loc { (page) } } }
         }
     };
-    ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], document.into_string()).into_response()
+    ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, CRAWLER_CACHE_CONTROL)], document.into_string())
+        .into_response()
 }
 
-/// `/llms.txt`: describes the services for assistants (llmstxt.org).
+/// Serves `/llms.txt`, a description of the services for assistants (llmstxt.org).
 pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
     let host = app.origin.host();
     let address = &app.public_address;
@@ -61,7 +62,7 @@ pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
     if app.config.services.contains(&Service::Atm) {
         text.push_str(&locator_guide(address));
     }
-    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
+    ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, CRAWLER_CACHE_CONTROL)], text)
 }
 
 /// Returns the section on the locator: its tools, the rules for its answers, and links.

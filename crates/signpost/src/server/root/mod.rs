@@ -1,4 +1,4 @@
-//! The front page of a deployment, and the documents for crawlers and assistants.
+//! Serves the front page of a deployment, and the documents for crawlers and assistants.
 
 mod documents;
 mod english;
@@ -22,8 +22,8 @@ use signpost_platform::web::problem::Problem;
 use super::App;
 use crate::config::Service;
 
-/// Lifetime of the page in caches.
-const FRESH: Duration = Duration::from_mins(5);
+/// Lifetime of the front page in caches.
+const CACHE_MAX_AGE: Duration = Duration::from_mins(5);
 
 /// The texts of the front page.
 struct RootWords {
@@ -65,11 +65,11 @@ async fn show(State(app): State<Arc<App>>, language: Language, request: Request)
         return ([(header::VARY, "accept")], Problem::NotFound).into_response();
     }
     if !app.config.services.contains(&Service::Atm) {
-        return HtmlPage::public(render(&app, language), FRESH).into_response();
+        return HtmlPage::public(render(&app, language), CACHE_MAX_AGE).into_response();
     }
     let (head, _) = request.into_parts();
     let service = app.atm.clone();
-    home::show(head, service, Box::new(move || others(&app, root_words(language)))).await
+    home::show(head, service, Box::new(move || service_links(&app, root_words(language)))).await
 }
 
 /// Renders the page of a deployment without the locator.
@@ -91,7 +91,7 @@ fn render(app: &App, language: Language) -> String {
 }
 
 /// Draws the services for the locator's front page.
-fn others(app: &App, words: &RootWords) -> Markup {
+fn service_links(app: &App, words: &RootWords) -> Markup {
     html! {
         section.gap-lg aria-labelledby="others" {
             h2 #others { (words.title) " " bdi { (app.origin.host()) } }

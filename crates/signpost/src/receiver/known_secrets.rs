@@ -1,4 +1,4 @@
-//! Secrets that a receiver may have configured by mistake.
+//! Lists the secrets that a receiver may have configured by mistake.
 
 use signpost_auth::diagnosis::KnownSecret;
 use signpost_login::domains::seal::Seal;
@@ -22,11 +22,11 @@ pub(crate) async fn list_other_secrets(store: &Store, seal: &Seal, of: Option<&D
     let mut known = Vec::new();
     for Domain { id, name, account, .. } in &domains {
         let Ok(Some(secrets)) = sql::find_secrets(store, seal, id).await else { continue };
-        let whose = format!("{name} ({})", account.environment);
+        let label = format!("{name} ({})", account.environment);
         if Some(id) != of {
-            known.push(KnownSecret { owner: format!("the secret of {whose}"), secret: secrets.current });
+            known.push(KnownSecret { owner: format!("the secret of {label}"), secret: secrets.current });
         }
-        known.extend(secrets.next.map(|secret| KnownSecret { owner: format!("the next secret of {whose}"), secret }));
+        known.extend(secrets.next.map(|secret| KnownSecret { owner: format!("the next secret of {label}"), secret }));
     }
     known
 }

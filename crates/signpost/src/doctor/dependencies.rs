@@ -1,5 +1,6 @@
-//! The facts of the surroundings of an installation: database latency, disk, Redis, name servers, clocks, endpoints of
-//! integrators, and its own public URL. They are collected concurrently, with a timeout of a few seconds each.
+//! Collects the facts about the dependencies of an installation: database latency, disk, Redis,
+//! name servers, clocks, endpoints of integrators, and its own public URL. They are collected
+//! concurrently, with a timeout of a few seconds each.
 
 use std::time::{Duration, Instant};
 
@@ -24,12 +25,13 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ENDPOINTS: usize = 3;
 /// Maximum number of domains to choose from.
 const MAX_DOMAINS: u32 = 50;
-/// Name for a DNS lookup if the server has none. It is reserved (RFC 2606).
+/// Host name of the DNS lookup if the server has no name to look up. It is reserved (RFC 2606).
 const ANY_NAME: &str = "example.com";
 
-/// The facts of the surroundings. `None` if a part is not used.
+/// The facts about the dependencies of an installation. A part is `None` if the installation does
+/// not use it.
 #[derive(Debug, Default)]
-pub struct SurroundingsFacts {
+pub struct DependencyFacts {
     /// Latency of the database.
     pub store_latency: Option<Result<StoreLatency, String>>,
     /// Free bytes on the disk of the data folder.
@@ -42,20 +44,20 @@ pub struct SurroundingsFacts {
     pub endpoints: Vec<EndpointReached>,
     /// Offset of the database's clock from this machine's, in seconds; positive if it is ahead.
     pub database_clock: Option<i64>,
-    /// The public URL, from this machine.
+    /// The response of the public URL, requested from this machine.
     pub public: Option<PublicFacts>,
 }
 
-/// A host that receives events.
+/// A host that receives events, and whether it was reached.
 #[derive(Debug)]
 pub struct EndpointReached {
-    /// Scheme, name and port.
+    /// The scheme, name and port of the host.
     pub origin: String,
     /// The error if the host was not reached.
     pub error: Option<String>,
 }
 
-/// The public URL, from this machine.
+/// The facts about the public URL, requested from this machine.
 #[derive(Debug)]
 pub struct PublicFacts {
     /// The URL, without a trailing slash.
@@ -66,7 +68,7 @@ pub struct PublicFacts {
     pub clock: Option<i64>,
 }
 
-impl SurroundingsFacts {
+impl DependencyFacts {
     pub(super) async fn inspect(config: &Config, store: Option<&Store>, outbound: &Outbound, now: Timestamp) -> Self {
         let begun = Instant::now();
         let (store_latency, redis, name_servers, endpoints, database_clock, public) = tokio::join!(
@@ -82,19 +84,20 @@ impl SurroundingsFacts {
     }
 }
 
-/// Measures a DNS lookup, as for domain proofs: on a server for its own machine only if a name server is set.
+/// Measures a DNS lookup like those of domain proofs. On a server that accepts only local
+/// connections, it is measured only if a name server is set.
 async fn measure_name_servers(config: &Config) -> Option<Result<Duration, String>> {
-    let is_needed = config.services.contains(&Service::Auth)
-        && (config.login.dns_server.is_some() || !config.serves_only_its_machine());
+    let is_needed =
+        config.services.contains(&Service::Auth) && (config.login.dns_server.is_some() || !config.is_loopback_only());
     if !is_needed {
         return None;
     }
     let name = config.public_url.as_ref().and_then(Url::domain).unwrap_or(ANY_NAME);
     let lookup = async {
         let names = NameResolver::uncached(config.login.dns_server)?;
-        let asked = Instant::now();
+        let started = Instant::now();
         names.lookup_txt(name).await?;
-        Ok(asked.elapsed())
+        Ok(started.elapsed())
     };
     Some(within(lookup).await)
 }
@@ -108,7 +111,7 @@ async fn reach_endpoints(config: &Config, store: Option<&Store>, outbound: &Outb
     origins.sort_unstable();
     origins.dedup();
     origins.truncate(MAX_ENDPOINTS);
-    let egress = config.login.egress_policy(Environment::Live, config.serves_only_its_machine());
+    let egress = config.login.egress_policy(Environment::Live, config.is_loopback_only());
     let all = origins.into_iter().map(|origin| EndpointReached::fetch(origin, egress, outbound));
     futures_util::future::join_all(all).await
 }

@@ -1,4 +1,5 @@
-//! The facts of the deployment that every page of the console reads. The cost of each query is bounded.
+//! Reads the state of the deployment that every page of the console needs, such as the number of
+//! failed events. The cost of each query is bounded.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ const MAX_NAMED: u32 = 5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BoundedCount(pub(super) u32);
 
-/// The facts of the deployment.
+/// The state of the deployment that the console's menu and task list show.
 #[derive(Debug, Default)]
 pub(super) struct DeploymentFacts {
     pub(super) waiting: BoundedCount,
@@ -39,7 +40,7 @@ pub(super) struct DeploymentFacts {
     pub(super) locator: Option<LocatorFacts>,
 }
 
-/// The facts of the locator.
+/// The state of the ATM locator that the console's menu and task list show.
 #[derive(Debug, Default)]
 pub(super) struct LocatorFacts {
     pub(super) machines: usize,

@@ -1,4 +1,5 @@
-//! `GET /login/{id}/state` and `/events`: the page's script polls the state, or is notified of changes.
+//! Handlers of `GET /login/{id}/state` and `/events`, for the script of an open login page: it
+//! polls the state, or is notified of changes.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -17,18 +18,19 @@ use super::context::{LoginPageContext, OwnedPage};
 use crate::error::Error;
 use crate::sessions::Waiter;
 
-/// Interval of polling by a stream: another process may have changed the session, or its code is about to expire.
+/// Interval between two reads of the session by a stream: another process may have changed it, or
+/// its code may be about to expire.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of the keep-alive comments of a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
-/// The state of a page, for comparison by its script.
+/// The state of a login page in the form that the page's script compares with the displayed state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct PageStatus {
     /// The word in `data-state`.
     state: &'static str,
-    /// Differs for every different page.
+    /// The version of the page's content.
     version: String,
     /// The remaining seconds of the countdown.
     left: i64,
@@ -36,7 +38,7 @@ struct PageStatus {
     is_last: bool,
 }
 
-/// `GET /login/{id}/state`
+/// `GET /login/{id}/state`: returns the state of the page.
 pub(crate) async fn state(context: LoginPageContext) -> Result<impl IntoResponse> {
     let page = context.find_owned().await?;
     Ok(([NO_STORE], Json(read_status(&context, &page)?)))
@@ -49,13 +51,13 @@ pub(crate) async fn events(context: LoginPageContext) -> Result<impl IntoRespons
     let waiting = &context.service.waiting;
     let waiter = waiting.acquire(&page.session.id, &page.session.account, Some(context.address()));
     let waiter = waiter.map_err(Problem::from)?;
-    context.release_in_progress();
-    let follower = Follower { context, cookie: page.cookie, waiter, sent: None };
-    Ok(Sse::new(follower.into_events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
+    context.release_request_slot();
+    let stream = StatusStream { context, cookie: page.cookie, waiter, sent: None };
+    Ok(Sse::new(stream.into_events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
 }
 
-/// A page that is open in a browser.
-struct Follower {
+/// A stream of status events for a page that is open in a browser.
+struct StatusStream {
     context: LoginPageContext,
     cookie: CookieSecret,
     waiter: Waiter,
@@ -63,13 +65,13 @@ struct Follower {
     sent: Option<PageStatus>,
 }
 
-impl Follower {
+impl StatusStream {
     fn into_events(self) -> impl Stream<Item = Result<Event, Infallible>> {
-        stream::unfold(self, async |mut follower| {
-            let status = follower.next_status().await?;
+        stream::unfold(self, async |mut stream| {
+            let status = stream.next_status().await?;
             let event = Event::default().event("state").json_data(&status).ok()?;
-            follower.sent = Some(status);
-            Some((Ok(event), follower))
+            stream.sent = Some(status);
+            Some((Ok(event), stream))
         })
     }
 

@@ -1,3 +1,5 @@
+//! Rewrites JSON bodies as web frameworks do when they parse and serialize them again.
+
 use std::fmt::Write;
 
 use serde::de::IgnoredAny;
@@ -5,24 +7,24 @@ use serde_json::Value;
 
 /// A text that a receiver signs instead of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodySpelling {
-    /// An empty text, because the body was read before.
+pub enum BodyRewrite {
+    /// An empty text, because the framework has already consumed the body.
     Empty,
     /// `[object Object]`, the text of a parsed body in JavaScript.
     ObjectName,
-    /// `{'id': 'evt_1'}`, the text of a parsed body in Python.
+    /// The text of a parsed body in Python, such as `{'id': 'evt_1'}`.
     PythonText,
-    /// `{"id":"evt_1"}`, as `JSON.stringify(body)`.
+    /// The result of `JSON.stringify(body)`, such as `{"id":"evt_1"}`.
     Compact,
-    /// `{"id": "evt_1"}`, as `json.dumps(body)`.
+    /// The result of `json.dumps(body)`, such as `{"id": "evt_1"}`.
     Spaced,
-    /// Indented by two spaces, as `JSON.stringify(body, null, 2)`.
+    /// The result of `JSON.stringify(body, null, 2)`, indented by two spaces.
     IndentedByTwo,
-    /// Indented by four spaces, as `json.dumps(body, indent=4)`.
+    /// The result of `json.dumps(body, indent=4)`, indented by four spaces.
     IndentedByFour,
-    /// The keys in alphabetical order, as Go writes a map.
+    /// Compact, with the keys in alphabetical order, as Go serializes a map.
     Sorted,
-    /// The keys in alphabetical order, as `json.dumps(body, sort_keys=True)`.
+    /// The result of `json.dumps(body, sort_keys=True)`, with the keys in alphabetical order.
     SortedSpaced,
 }
 
@@ -38,13 +40,13 @@ enum Spacing {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Syntax {
     Json,
-    /// JSON in ASCII.
+    /// JSON with all other characters than ASCII escaped.
     Ascii,
     Python,
 }
 
-impl BodySpelling {
-    /// All values, the most likely first.
+impl BodyRewrite {
+    /// All variants, most likely first.
     pub const ALL: [Self; 9] = [
         Self::Compact,
         Self::Spaced,
@@ -57,10 +59,10 @@ impl BodySpelling {
         Self::IndentedByFour,
     ];
 
-    /// Returns the body in this spelling, in one form or in two: with non-ASCII characters as they are, and escaped.
-    /// The list is empty if the body is not JSON.
+    /// Returns the body rewritten in this way. There are two results if it contains non-ASCII
+    /// characters: unescaped and escaped. The list is empty if the body is not JSON.
     #[must_use]
-    pub fn spell(self, body: &[u8]) -> Vec<String> {
+    pub fn apply(self, body: &[u8]) -> Vec<String> {
         if self == Self::Empty {
             return vec![String::new()];
         }
@@ -81,7 +83,7 @@ impl BodySpelling {
         }
     }
 
-    /// Describes the signed text, as a continuation of "it signed".
+    /// Describes the signed text, as a continuation of the words "it signed".
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -103,14 +105,14 @@ fn sort(json: &str) -> String {
     serde_json::from_str::<Value>(json).map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Rewrites a JSON text, with non-ASCII characters as they are and, if there are any, escaped.
+/// Rewrites a JSON text. Returns a second text with escapes if it contains non-ASCII characters.
 fn rewrite_twice(json: &str, spacing: Spacing) -> Vec<String> {
     let mut both = vec![rewrite(json, spacing, Syntax::Json), rewrite(json, spacing, Syntax::Ascii)];
     both.dedup();
     both
 }
 
-/// Rewrites a valid JSON text with the same values.
+/// Rewrites a valid JSON text without changing its values.
 fn rewrite(json: &str, spacing: Spacing, syntax: Syntax) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
@@ -121,7 +123,7 @@ fn rewrite(json: &str, spacing: Spacing, syntax: Syntax) -> String {
         match first {
             '{' | '[' => {
                 out.push(first);
-                // An empty object or array has no line break.
+                // An empty object or array contains no line break.
                 if let Some(closed) = rest.trim_start().strip_prefix(['}', ']']) {
                     out.push(if first == '{' { '}' } else { ']' });
                     rest = closed;
@@ -157,7 +159,7 @@ fn rewrite(json: &str, spacing: Spacing, syntax: Syntax) -> String {
 }
 
 impl Spacing {
-    /// Writes a line break and the indentation, if any.
+    /// Writes a line break and the indentation if the spacing has line breaks.
     fn break_line(self, out: &mut String, depth: usize) {
         if let Self::Indented(by) = self {
             out.push('\n');
@@ -186,7 +188,7 @@ fn token_len(text: &str, first: char) -> usize {
     }
 }
 
-/// Writes a string with the escapes of the new syntax.
+/// Writes a string with the escape sequences of the target syntax.
 fn write_text(out: &mut String, token: &str, syntax: Syntax) {
     let Ok(text) = serde_json::from_str::<String>(token) else { return out.push_str(token) };
     if syntax == Syntax::Python {
@@ -217,44 +219,44 @@ mod tests {
     const BODY: &str = " { \"id\" :\"\\u0065vt\",\n \"event\":\"test\", \"data\":{ }, \"b\":[1, 2.50,true , null], \"a\":{\"x\":\"ü\\n\\\"{\"} } ";
 
     #[test]
-    fn spellings_match_their_languages() {
-        let spelled = |spelling: BodySpelling| spelling.spell(BODY.as_bytes());
-        for (spelling, expected) in [
-            (BodySpelling::Empty, &[""][..]),
-            (BodySpelling::ObjectName, &["[object Object]"]),
+    fn rewrites_match_their_languages() {
+        let applied = |body_rewrite: BodyRewrite| body_rewrite.apply(BODY.as_bytes());
+        for (body_rewrite, expected) in [
+            (BodyRewrite::Empty, &[""][..]),
+            (BodyRewrite::ObjectName, &["[object Object]"]),
             (
-                BodySpelling::PythonText,
+                BodyRewrite::PythonText,
                 &[r#"{'id': 'evt', 'event': 'test', 'data': {}, 'b': [1, 2.50, True, None], 'a': {'x': 'ü\n"{'}}"#],
             ),
             (
-                BodySpelling::Compact,
+                BodyRewrite::Compact,
                 &[
                     r#"{"id":"evt","event":"test","data":{},"b":[1,2.50,true,null],"a":{"x":"ü\n\"{"}}"#,
                     r#"{"id":"evt","event":"test","data":{},"b":[1,2.50,true,null],"a":{"x":"\u00fc\n\"{"}}"#,
                 ],
             ),
             (
-                BodySpelling::SortedSpaced,
+                BodyRewrite::SortedSpaced,
                 &[
                     r#"{"a": {"x": "ü\n\"{"}, "b": [1, 2.5, true, null], "data": {}, "event": "test", "id": "evt"}"#,
                     r#"{"a": {"x": "\u00fc\n\"{"}, "b": [1, 2.5, true, null], "data": {}, "event": "test", "id": "evt"}"#,
                 ],
             ),
         ] {
-            assert_eq!(spelled(spelling), expected, "{spelling:?}");
+            assert_eq!(applied(body_rewrite), expected, "{body_rewrite:?}");
         }
-        let indented = BodySpelling::IndentedByTwo.spell(br#"{"a":1,"b":[2,{}],"c":[]}"#);
+        let indented = BodyRewrite::IndentedByTwo.apply(br#"{"a":1,"b":[2,{}],"c":[]}"#);
         assert_eq!(indented, ["{\n  \"a\": 1,\n  \"b\": [\n    2,\n    {}\n  ],\n  \"c\": []\n}"]);
-        let beyond = BodySpelling::Spaced.spell("{\"a\":\"😀\"}".as_bytes());
+        let beyond = BodyRewrite::Spaced.apply("{\"a\":\"😀\"}".as_bytes());
         assert_eq!(beyond[1], r#"{"a": "\ud83d\ude00"}"#);
     }
 
     #[test]
-    fn invalid_json_has_no_other_spelling() {
+    fn invalid_json_is_not_rewritten() {
         for body in [&b"Gru\xdfe"[..], b"", b"{", b"{\"a\":1}x"] {
-            for spelling in BodySpelling::ALL {
-                let expected = if spelling == BodySpelling::Empty { vec![String::new()] } else { Vec::new() };
-                assert_eq!(spelling.spell(body), expected, "{spelling:?}");
+            for body_rewrite in BodyRewrite::ALL {
+                let expected = if body_rewrite == BodyRewrite::Empty { vec![String::new()] } else { Vec::new() };
+                assert_eq!(body_rewrite.apply(body), expected, "{body_rewrite:?}");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! `signpost move` and `signpost migrate`
+//! The commands `signpost move` and `signpost migrate`: move the data to another database and
+//! update its schema.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -72,7 +73,7 @@ impl Migrate {
         let migrated = Store::migrate(&session.config.database_url(), &SCHEMA, self.contract).await;
         let migrated = migrated.map_err(|error| session.explain_missing(error))?;
         session.print(&migrated, || {
-            let waiting = match migrated.waiting.as_slice() {
+            let waiting = match migrated.pending.as_slice() {
                 [] => String::new(),
                 [..] => "; once all servers run this version, run it again with --contract".to_owned(),
             };

@@ -1,11 +1,11 @@
-//! The error for a configuration file that cannot be changed.
+//! The error type for configuration files that cannot be edited.
 
-/// The reason why a text cannot be changed, with line and column if they are known.
+/// The reason why a configuration file cannot be edited, with line and column if they are known.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct BadText(pub(super) String);
+pub(super) struct EditError(pub(super) String);
 
-impl BadText {
+impl EditError {
     pub(super) fn at(line: usize, column: usize, reason: &str) -> Self {
         Self(format!("line {line}, column {column}: {reason}"))
     }

@@ -1,4 +1,4 @@
-//! The request of any browser, signed in or not.
+//! The context of a request from any browser, whether signed in or not.
 
 use std::ops::Deref;
 
@@ -13,15 +13,15 @@ use signpost_platform::pages::form::CsrfToken;
 
 use super::Console;
 
-/// A request of any browser.
+/// The context of a request from any browser.
 #[derive(Debug)]
 pub(super) struct VisitorContext {
     pub(super) console: Console,
     /// The browser's cookie, or a new cookie; the forms of the response are bound to it.
     pub(super) cookie: CookieSecret,
     pub(super) has_cookie: bool,
-    /// Set for forms. Their responses set no cookie: a form of another site arrives without the browser's cookie, and a
-    /// new cookie would overwrite it.
+    /// Whether the request is a form. The response to a form sets no cookie: a form of another site
+    /// arrives without the browser's cookie, and a new cookie would overwrite that cookie.
     pub(super) is_form: bool,
     /// The system domain.
     pub(super) domain: Domain,

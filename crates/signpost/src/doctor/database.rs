@@ -1,4 +1,5 @@
-//! The facts of the database, most of them counts.
+//! Collects the facts about the database that the checks use, such as the numbers of domains and
+//! pending events.
 
 use std::sync::Arc;
 
@@ -20,12 +21,13 @@ use crate::config::Config;
 use crate::deployment::sealed::{self, PlainTextSecrets};
 use signpost_server::untrusted_proxy::{self, UntrustedProxy};
 
-/// Maximum count, so that a large database needs no more time than a small database.
+/// Maximum value of a count, so that counting in a large database takes no longer than in a small
+/// one.
 pub const MAX_COUNTED: u32 = 100_000;
 /// Maximum number of named domains without a proof, and of named disabled endpoints.
 pub const MAX_NAMED: u32 = 100;
 
-/// The facts of the database. Counts end at [`MAX_COUNTED`].
+/// The facts about the database that the checks use. Counts end at [`MAX_COUNTED`].
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DatabaseFacts {
@@ -35,7 +37,7 @@ pub struct DatabaseFacts {
     pub events: EventsFacts,
     pub catalogue: CatalogueFacts,
     pub failing_feeds: Vec<FailingFeed>,
-    /// Set if signing secrets are encrypted with the key of a server.
+    /// Whether signing secrets are encrypted with the key of a server.
     #[serde(skip)]
     pub has_encrypted_secrets: bool,
     /// The signing secrets and signing keys in plain text.
@@ -44,7 +46,8 @@ pub struct DatabaseFacts {
     /// The reason why signing secrets cannot be read. Encrypted secrets are not read without a key.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
-    /// The untrusted proxy that names clients.
+    /// The proxy, if any, that sends client addresses in its headers but is not among the trusted
+    /// proxies.
     #[serde(skip)]
     pub(crate) untrusted_proxy: Option<UntrustedProxy>,
     /// The problem of the signing keys of ID tokens.
@@ -52,7 +55,7 @@ pub struct DatabaseFacts {
     pub key_problem: Option<KeyProblem>,
 }
 
-/// The domains of all accounts.
+/// The numbers of domains in all accounts.
 #[derive(Debug, Default, Serialize)]
 pub struct DomainsFacts {
     /// Number of live domains.
@@ -67,35 +70,35 @@ pub struct DomainsFacts {
     pub missing_proof: Vec<String>,
 }
 
-/// The events and their endpoints.
+/// The numbers of events, and the failing endpoints.
 #[derive(Debug, Serialize)]
 pub struct EventsFacts {
     /// Number of pending events.
     pub waiting: i64,
-    /// Creation of the oldest pending event.
+    /// Creation time of the oldest pending event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest_waiting_at: Option<Timestamp>,
     /// Number of permanently failed events.
     pub failed: i64,
     /// Number of failing endpoints.
     pub failing_endpoints: u32,
-    /// Disabled endpoints, at most [`MAX_NAMED`].
+    /// The disabled endpoints, at most [`MAX_NAMED`].
     pub disabled_endpoints: Vec<String>,
 }
 
-/// The ATMs.
+/// The number, the sources and the age of the ATMs.
 #[derive(Debug, Default, Serialize)]
 pub struct CatalogueFacts {
-    /// Number of ATMs.
+    /// Number of ATMs in the catalogue.
     pub machines: usize,
-    /// Set for the fictional samples.
+    /// Whether the ATMs are the fictional samples.
     pub sample: bool,
     /// Number of sources.
     pub sources: usize,
     /// Time of the newest report or check of an ATM by its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<Timestamp>,
-    /// Time of the oldest, if it is more than a year before the newest.
+    /// Time of the oldest report or check, if it is more than a year before the newest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest_data_as_of: Option<Timestamp>,
     /// Number of ATMs without a date.
@@ -105,7 +108,7 @@ pub struct CatalogueFacts {
     pub imported_at: Option<Timestamp>,
 }
 
-/// A feed with failing fetches.
+/// A feed of ATMs whose last fetch failed.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct FailingFeed {
@@ -188,7 +191,7 @@ impl DomainsFacts {
 impl EventsFacts {
     async fn read(store: &Store) -> Result<Self> {
         let waiting = events::sql::count_waiting_up_to(store, MAX_COUNTED).await?;
-        // Skipped if there are very many events.
+        // The oldest event is not determined if there are very many events.
         let oldest_waiting_at = if waiting < MAX_COUNTED { events::sql::count_waiting(store).await?.1 } else { None };
         let disabled = events::endpoints::list_disabled(store, MAX_NAMED).await?;
         Ok(Self {

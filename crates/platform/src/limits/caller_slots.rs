@@ -1,23 +1,24 @@
-//! Bounds of concurrent waiting or streaming requests, per caller.
+//! Limits the number of concurrent long-lived requests per caller, such as long polls and streams.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Caller;
 
-/// The number of slots in use per caller; cheap to clone. Callers without slots use no memory.
+/// Counts the slots in use of each caller. It is cheap to clone. Callers without slots use no
+/// memory.
 #[derive(Clone, Debug, Default)]
-pub struct Concurrent(Arc<Mutex<HashMap<Caller, usize>>>);
+pub struct CallerSlots(Arc<Mutex<HashMap<Caller, usize>>>);
 
-/// A slot of a caller. Dropping it frees the slot.
+/// A slot that a caller uses. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct Slot {
-    all: Concurrent,
+    all: CallerSlots,
     caller: Caller,
 }
 
-impl Concurrent {
-    /// Returns a slot for `caller`, or `None` if it has `max` slots already.
+impl CallerSlots {
+    /// Returns a slot for `caller`, or `None` if the caller already uses `max` slots.
     #[must_use]
     pub fn acquire(&self, caller: Caller, max: usize) -> Option<Slot> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +47,7 @@ mod tests {
 
     #[test]
     fn callers_have_separate_slots() {
-        let all = Concurrent::default();
+        let all = CallerSlots::default();
         let [one, other] = ["one", "other"].map(|name| Caller::Account(name.to_owned()));
         let held: Vec<_> = (0..3).map(|_| all.acquire(one.clone(), 3).unwrap()).collect();
         assert!(all.acquire(one.clone(), 3).is_none());

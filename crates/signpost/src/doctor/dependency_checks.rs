@@ -1,4 +1,5 @@
-//! The checks of the surroundings of an installation: database, disk, Redis, network, clocks, public URL.
+//! The checks of the dependencies of an installation: database latency, disk, Redis, network,
+//! clocks and public URL.
 
 use std::time::Duration;
 
@@ -26,11 +27,13 @@ pub(super) const CHECKS: [InstallationCheck; 9] = [
 /// Time for which an untrusted proxy is reported after its last request.
 const UNTRUSTED_PROXY_REPORTED: SignedDuration = SignedDuration::from_hours(24);
 
-/// Minimum latencies of the database for a warning: a login reads a few times, and writes twice.
+/// Minimum read latency of the database for a warning: a login reads a few times, and writes twice.
 const READ_WARNING: Duration = Duration::from_millis(50);
+/// Minimum write latency of the database for a warning.
 const WRITE_WARNING: Duration = Duration::from_millis(250);
-/// Latencies of the database that users notice.
+/// Minimum read latency of the database for a failure: users notice it.
 const READ_FAILURE: Duration = Duration::from_secs(1);
+/// Minimum write latency of the database for a failure.
 const WRITE_FAILURE: Duration = Duration::from_secs(2);
 /// Minimum latency of Redis for a warning: every request waits for its limit.
 const PING_WARNING: Duration = Duration::from_millis(50);
@@ -38,26 +41,31 @@ const PING_WARNING: Duration = Duration::from_millis(50);
 const LOOKUP_WARNING: Duration = Duration::from_secs(2);
 
 const MIB: u64 = 1 << 20;
-/// Minimum free space without a warning.
+/// Minimum free disk space without a warning, in bytes.
 const FREE_BYTES_WARNING: u64 = 1024 * MIB;
-/// Minimum free space without a failure: the log of SQLite may need as much.
+/// Minimum free disk space without a failure, in bytes. The write-ahead log of SQLite may need this
+/// much.
 const FREE_BYTES_FAILURE: u64 = 100 * MIB;
 
 fn check_latency(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "latency";
-    let mend = "look at what else uses the disk, or at the network between the server and PostgreSQL";
-    let latency = match installation.surroundings.store_latency.as_ref()? {
+    let remedy = "look at what else uses the disk, or at the network between the server and PostgreSQL";
+    let latency = match installation.dependencies.store_latency.as_ref()? {
         Ok(latency) => latency,
         Err(reason) => {
-            return Some(CheckFinding::fail(CHECK, format!("the database cannot be read and written: {reason}"), mend));
+            return Some(CheckFinding::fail(
+                CHECK,
+                format!("the database cannot be read and written: {reason}"),
+                remedy,
+            ));
         }
     };
     let found =
         format!("the database reads in {}, writes in {}", milliseconds(latency.read), milliseconds(latency.write));
     Some(if latency.read >= READ_FAILURE || latency.write >= WRITE_FAILURE {
-        CheckFinding::fail(CHECK, found, mend)
+        CheckFinding::fail(CHECK, found, remedy)
     } else if latency.read >= READ_WARNING || latency.write >= WRITE_WARNING {
-        CheckFinding::warn(CHECK, found, mend)
+        CheckFinding::warn(CHECK, found, remedy)
     } else {
         CheckFinding::pass(CHECK, found)
     })
@@ -65,28 +73,28 @@ fn check_latency(installation: &Installation) -> Option<CheckFinding> {
 
 fn check_disk(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "disk";
-    let left = installation.surroundings.available_bytes?;
+    let left = installation.dependencies.available_bytes?;
     let found = format!("{} MiB are left for the data folder", left / MIB);
-    let mend =
+    let remedy =
         "make room: without it no login and no import is written; 'signpost backup FILE' on another disk helps to move";
     Some(match left {
-        ..FREE_BYTES_FAILURE => CheckFinding::fail(CHECK, found, mend),
-        FREE_BYTES_FAILURE..FREE_BYTES_WARNING => CheckFinding::warn(CHECK, found, mend),
+        ..FREE_BYTES_FAILURE => CheckFinding::fail(CHECK, found, remedy),
+        FREE_BYTES_FAILURE..FREE_BYTES_WARNING => CheckFinding::warn(CHECK, found, remedy),
         _ => CheckFinding::pass(CHECK, found),
     })
 }
 
 fn check_redis(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "Redis";
-    Some(match installation.surroundings.redis.as_ref()? {
+    Some(match installation.dependencies.redis.as_ref()? {
         Err(reason) => CheckFinding::fail(
             CHECK,
             format!("it does not answer: {reason}; rate limits are not shared"),
             "start it, or check redis_url; a server goes on by itself until it is back",
         ),
         Ok(ping) if *ping >= PING_WARNING => {
-            let mend = "every request waits for it: put it near the servers";
-            CheckFinding::warn(CHECK, format!("it answers in {}", milliseconds(*ping)), mend)
+            let remedy = "every request waits for it: put it near the servers";
+            CheckFinding::warn(CHECK, format!("it answers in {}", milliseconds(*ping)), remedy)
         }
         Ok(ping) => CheckFinding::pass(CHECK, format!("it answers in {}", milliseconds(*ping))),
     })
@@ -94,12 +102,12 @@ fn check_redis(installation: &Installation) -> Option<CheckFinding> {
 
 fn check_name_servers(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "DNS";
-    let mend =
+    let remedy =
         "proofs of domains by TXT record need a name server: name one with dns_server, and let it be asked at port 53";
-    Some(match installation.surroundings.name_servers.as_ref()? {
-        Err(reason) => CheckFinding::warn(CHECK, format!("no name server answers: {reason}"), mend),
+    Some(match installation.dependencies.name_servers.as_ref()? {
+        Err(reason) => CheckFinding::warn(CHECK, format!("no name server answers: {reason}"), remedy),
         Ok(lookup) if *lookup >= LOOKUP_WARNING => {
-            CheckFinding::warn(CHECK, format!("a lookup takes {}", milliseconds(*lookup)), mend)
+            CheckFinding::warn(CHECK, format!("a lookup takes {}", milliseconds(*lookup)), remedy)
         }
         Ok(lookup) => CheckFinding::pass(CHECK, format!("a lookup takes {}", milliseconds(*lookup))),
     })
@@ -109,7 +117,7 @@ fn check_name_servers(installation: &Installation) -> Option<CheckFinding> {
 /// all are unreachable, this machine has a problem.
 fn check_egress(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "egress";
-    let endpoints = &installation.surroundings.endpoints;
+    let endpoints = &installation.dependencies.endpoints;
     let first = endpoints.first()?;
     let mut unreachable = Vec::new();
     for endpoint in endpoints {
@@ -135,18 +143,18 @@ fn check_egress(installation: &Installation) -> Option<CheckFinding> {
 }
 
 fn check_clock(installation: &Installation) -> Option<CheckFinding> {
-    let database = installation.surroundings.database_clock.map(|off| (off, "the database's"));
+    let database = installation.dependencies.database_clock.map(|off| (off, "the database's"));
     let public = public(installation).and_then(|public| public.clock).map(|off| (off, "the public URL's"));
-    let (off, whose) = database.into_iter().chain(public).max_by_key(|(off, _)| off.abs())?;
+    let (off, clock_name) = database.into_iter().chain(public).max_by_key(|(off, _)| off.abs())?;
     Some(if off == 0 {
-        CheckFinding::clock(0, whose, whose)
+        CheckFinding::clock(0, clock_name, clock_name)
     } else {
-        CheckFinding::clock(off, whose, "this machine's")
+        CheckFinding::clock(off, clock_name, "this machine's")
     })
 }
 
 fn public(installation: &Installation) -> Option<&PublicFacts> {
-    installation.surroundings.public.as_ref()
+    installation.dependencies.public.as_ref()
 }
 
 fn check_reached(installation: &Installation) -> Option<CheckFinding> {

@@ -1,4 +1,4 @@
-//! Runs the configuration command of a client.
+//! Runs a client's own command for changing its configuration.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -78,7 +78,7 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Runs a client's command to its end, in a folder without settings of a project.
+/// Runs a client's command and waits for its end. It runs in a folder without project settings.
 pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result<()> {
     let shown = format!("'{} {}'", program.display(), arguments.join(" "));
     let mut command = Command::new(program);
@@ -101,7 +101,7 @@ pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result
     // A child process of the command may leave the pipe open.
     let errors = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     let line = errors.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing");
-    bail!("{shown} failed: {}", signpost_text::line(line))
+    bail!("{shown} failed: {}", signpost_text::clean_line(line))
 }
 
 fn wait(child: &mut std::process::Child) -> Result<ExitStatus> {

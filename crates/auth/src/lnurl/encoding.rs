@@ -1,13 +1,16 @@
+//! The bech32 encoding of URLs (LUD-01).
+
 use std::fmt;
 
 use bech32::primitives::decode::{CheckedHrpstring, CheckedHrpstringError, ChecksumError};
 use bech32::{Bech32, Hrp};
 
-/// Human-readable part of a URL in bech32.
+/// The human-readable part of a URL in bech32.
 const PREFIX: Hrp = Hrp::parse_unchecked("lnurl");
-/// Maximum length for which the checksum of bech32 finds every error.
+/// Maximum number of characters for which the bech32 checksum reliably detects errors.
 pub(super) const MAX_CHARS: usize = 1023;
-/// Maximum number of bytes of a URL in this many characters: five bits in each character except prefix and checksum.
+/// Maximum number of bytes of a URL in [`MAX_CHARS`] characters, which encode five bits each,
+/// except for the prefix and the checksum.
 const MAX_BYTES: usize = 631;
 
 /// A URL in bech32 (LUD-01), the only encoding that all Lightning wallets support.
@@ -26,41 +29,43 @@ pub struct Lnurl {
     url: String,
 }
 
-/// Error of decoding a URL in bech32.
+/// Reason a text is not a URL in bech32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLnurl {
-    /// Empty, or longer than the maximum for bech32.
+    /// The text is empty, or longer than the maximum for bech32.
     #[error("an LNURL has 1 to 1023 characters, not {0}: copy the whole text of the code and nothing else")]
     Length(usize),
-    /// Mixed case.
+    /// The text mixes upper and lower case.
     #[error("an LNURL is all in upper case or all in lower case: copy it again without changes")]
     MixedCase,
-    /// Characters that are not used in bech32.
+    /// The text contains characters that bech32 does not use.
     #[error("an LNURL has letters and digits alone, and no 1, b, i or o after lnurl1: copy the whole text again")]
     Characters,
-    /// Wrong checksum: a typing error or an incomplete text.
+    /// The checksum is wrong, because of a typing error or an incomplete text.
     #[error("the LNURL has a mistake or is cut off, by its checksum: copy the whole text again")]
     Checksum,
-    /// Bech32 with another prefix, such as an address.
+    /// The text is bech32 with another prefix, such as a Bitcoin address.
     #[error("not an LNURL: in bech32 it begins with lnurl1")]
     Prefix,
-    /// The content is not text.
+    /// The decoded bytes are not text.
     #[error("the LNURL contains no text: it contains a URL")]
     NotText,
 }
 
 impl Lnurl {
-    /// Creates the LNURL of a URL. Returns `None` for more than 631 bytes, because wallets may not support longer URLs.
+    /// Encodes a URL. Returns `None` if it has more than 631 bytes, because wallets may not support
+    /// longer URLs.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Option<Self> {
         let url = url.into();
         (url.len() <= MAX_BYTES).then_some(Self { url })
     }
 
-    /// Decodes bech32 in upper or lower case and returns the text, which is not checked.
+    /// Decodes bech32 in upper or lower case and returns the text, without checking that it is a
+    /// URL.
     ///
     /// # Errors
-    /// [`InvalidLnurl`] with the violated rule.
+    /// Returns the reason if the text is not valid bech32.
     pub fn decode(text: &str) -> Result<String, InvalidLnurl> {
         if text.is_empty() || text.len() > MAX_CHARS {
             return Err(InvalidLnurl::Length(text.chars().count()));
@@ -78,14 +83,14 @@ impl Lnurl {
         String::from_utf8(read.byte_iter().collect()).map_err(|_| InvalidLnurl::NotText)
     }
 
-    /// Returns the text of the QR code: upper case for a smaller code, without a scheme, because wallets do not support
-    /// a scheme in upper case.
+    /// Returns the text for a QR code. Upper case makes the code smaller. It has no scheme, because
+    /// wallets do not support schemes in upper case.
     #[must_use]
     pub fn qr_text(&self) -> String {
         self.to_string().to_ascii_uppercase()
     }
 
-    /// Returns the link that opens a wallet on the same device.
+    /// Returns a link that opens a wallet on the same device.
     #[must_use]
     pub fn link(&self) -> String {
         format!("lightning:{self}")
@@ -93,7 +98,7 @@ impl Lnurl {
 }
 
 impl fmt::Display for Lnurl {
-    /// Writes lower case.
+    /// Writes the bech32 text in lower case.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         bech32::encode_lower_to_fmt::<Bech32, _>(f, PREFIX, self.url.as_bytes()).map_err(|_| fmt::Error)
     }

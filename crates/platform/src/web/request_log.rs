@@ -1,4 +1,4 @@
-//! The outermost layer: request IDs, the access log, timeouts, and panics of handlers.
+//! The outermost layer of the router: request IDs, the access log, timeouts and panics of handlers.
 
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
@@ -22,18 +22,21 @@ use tracing::{Instrument, Level};
 
 use super::{api_key, host};
 use crate::clock::Clock;
-use crate::limits::{Caller, Concurrent, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_over_in_progress};
+use crate::limits::{
+    Caller, CallerSlots, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded,
+};
 use crate::observe::metrics::{Metrics, RouteCounts};
 use crate::observe::{RequestName, telemetry};
 use crate::shared::Platform;
 use crate::web::problem::Problem;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Timeout of handlers on routes without a specific limit. The slowest is a domain check (10 s).
+/// Timeout of handlers on routes without a specific timeout. The slowest of them verifies a domain,
+/// in up to 10 seconds.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The layer around all routes of a server. Sets the request ID of the response, counts the request, and logs a line
-/// without headers, body and query, because they may contain secrets.
+/// A layer around all routes of a server. It sets the request ID of the response, counts the
+/// request, and logs a line without headers, body and query, because these may contain secrets.
 #[derive(Clone, Debug)]
 pub struct RequestLog(Arc<LogParts>);
 
@@ -41,26 +44,28 @@ pub struct RequestLog(Arc<LogParts>);
 struct LogParts {
     metrics: Metrics,
     routes: SpecialRoutes,
-    /// The platform with the API keys. `None` for routes without keys.
+    /// The platform with the API keys, or `None` for routes that accept no keys.
     platform: Option<Platform>,
-    /// Requests in progress by API key, beyond the limit of their client address.
-    keyed: Concurrent,
+    /// Requests in progress by API key, in addition to the limit of their client address.
+    slots_by_key: CallerSlots,
     ids: RequestIds,
 }
 
-/// Routes with specific rules, by their path in the router.
+/// The routes with special rules, by their path in the router.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpecialRoutes {
-    /// Routes of another protocol, which check the `Host` and the requests in progress of a client themselves.
+    /// Routes of another protocol, whose handlers check the `Host` header and the number of
+    /// requests in progress themselves.
     pub foreign: &'static [&'static str],
-    /// Routes without any limit, which read no body: health, discovery, and the checks of forward auth.
+    /// Routes without any limit, which read no body: health checks, discovery documents and forward
+    /// authentication.
     pub unlimited: &'static [&'static str],
-    /// Routes with timeouts longer than half a minute, such as uploads.
+    /// Routes with a timeout longer than 30 seconds, such as uploads.
     pub slow: &'static [(&'static str, Duration)],
 }
 
-/// Generates request IDs from the time, a random number of the server, and a hashed counter, which does not reveal the
-/// number of requests. Request IDs are not secret.
+/// Generates request IDs from the time, a random number of the server, and a hashed counter. The
+/// hash hides the number of requests. Request IDs are not secret.
 #[derive(Debug)]
 struct RequestIds {
     server: [u8; 8],
@@ -69,13 +74,14 @@ struct RequestIds {
 }
 
 impl RequestLog {
-    /// Returns the layer of routes without API keys, which counts requests in these counters.
+    /// Creates the layer for routes that accept no API keys.
     #[must_use]
     pub fn new(metrics: Metrics, routes: SpecialRoutes) -> Self {
         Self::with_parts(metrics, routes, None)
     }
 
-    /// Returns the layer of a server: a valid API key of this platform lifts the bound of requests in progress.
+    /// Creates the layer for a server whose API keys allow more requests in progress than a client
+    /// address may have.
     #[must_use]
     pub fn for_server(platform: &Platform, routes: SpecialRoutes) -> Self {
         Self::with_parts(platform.metrics.clone(), routes, Some(platform.clone()))
@@ -83,14 +89,15 @@ impl RequestLog {
 
     /// Returns a router that logs and counts its requests.
     ///
-    /// Applies the layer in this crate, so that the code of the layered routes is optimized as this crate is.
+    /// The layer is applied in this crate, so that the code of the wrapped routes is compiled with
+    /// the optimization level of this crate.
     pub fn wrap(self, router: Router) -> Router {
         router.layer(self)
     }
 
     fn with_parts(metrics: Metrics, routes: SpecialRoutes, platform: Option<Platform>) -> Self {
         let ids = RequestIds { server: random(), next: AtomicU64::new(0), mixer: RandomState::new() };
-        Self(Arc::new(LogParts { metrics, routes, platform, keyed: Concurrent::default(), ids }))
+        Self(Arc::new(LogParts { metrics, routes, platform, slots_by_key: CallerSlots::default(), ids }))
     }
 }
 
@@ -106,13 +113,14 @@ impl RequestIds {
 
 impl LogParts {
     /// Returns the timeout of a route.
-    fn time_limit(&self, route: &str) -> Duration {
+    fn timeout_of(&self, route: &str) -> Duration {
         self.routes.slow.iter().find(|(slow, _)| *slow == route).map_or(REQUEST_TIMEOUT, |(_, limit)| *limit)
     }
 
-    /// Handles a request beyond [`MAX_IN_PROGRESS`] of its client address. It reaches the route only with a valid API
-    /// key, even if the route requires none, and uses a slot of the key's account. The body is not read before.
-    async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
+    /// Handles a request whose client address already has [`MAX_IN_PROGRESS`] requests in progress.
+    /// It reaches its route only with a valid API key, even if the route requires none, and uses a
+    /// slot of the key's account. The body is not read before the key is checked.
+    async fn handle_over_limit(self: Arc<Self>, mut route: Route, request: Request) -> Response {
         let permit = RequestPermit::from_extensions(request.extensions()).cloned();
         let headers = request.headers().clone();
         match self.admit_by_key(&headers, permit).await {
@@ -129,7 +137,7 @@ impl LogParts {
         let Some(account) = account else {
             return Err(Problem::TooManyAtOnce { limit: "in_progress", max: MAX_IN_PROGRESS });
         };
-        let Some(slot) = self.keyed.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS) else {
+        let Some(slot) = self.slots_by_key.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS) else {
             return Err(Problem::TooManyAtOnce { limit: "in_progress", max: MAX_KEYED_IN_PROGRESS });
         };
         if let Some(permit) = permit {
@@ -147,7 +155,7 @@ impl Layer<Route> for RequestLog {
     }
 }
 
-/// A route with its counters.
+/// A route with its layer and its counters.
 #[derive(Clone, Debug)]
 pub struct LoggedRoute {
     log: Arc<LogParts>,
@@ -167,7 +175,7 @@ impl Service<Request> for LoggedRoute {
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let id = self.log.ids.next(Clock::System.now());
-        // Replaces an ID that the client sent.
+        // Replaces a request ID that the client sent.
         request.headers_mut().insert(X_REQUEST_ID, id.clone());
         let route = request.extensions().get::<MatchedPath>().cloned();
         let name = RequestName { id, method: request.method().clone(), route, status: None };
@@ -177,17 +185,18 @@ impl Service<Request> for LoggedRoute {
         let routes = &self.log.routes;
         let is_foreign = routes.foreign.contains(&name.route());
         let host = if is_foreign { Ok(()) } else { host::check(request.headers()) };
-        let is_over =
-            !is_foreign && is_over_in_progress(request.extensions()) && !routes.unlimited.contains(&name.route());
-        let answer = host.map(|()| {
-            if is_over {
-                return Either::Right(Arc::clone(&self.log).answer_over_in_progress(self.route.clone(), request));
+        let is_over_limit = !is_foreign
+            && is_in_progress_limit_exceeded(request.extensions())
+            && !routes.unlimited.contains(&name.route());
+        let handling = host.map(|()| {
+            if is_over_limit {
+                return Either::Right(Arc::clone(&self.log).handle_over_limit(self.route.clone(), request));
             }
-            Either::Left(self.route.call(request).map(|answer| answer.unwrap_or_else(|never| match never {})))
+            Either::Left(self.route.call(request).map(|response| response.unwrap_or_else(|never| match never {})))
         });
-        let answering = async move {
-            match answer {
-                Ok(answer) => answer.await,
+        let handled = async move {
+            match handling {
+                Ok(handling) => handling.await,
                 Err(problem) => problem.into_response(),
             }
         };
@@ -195,9 +204,9 @@ impl Service<Request> for LoggedRoute {
         let counts = Arc::clone(&self.counts);
         async move {
             let start = Instant::now();
-            let running = tokio::time::timeout(log.time_limit(name.route()), answering);
+            let running = tokio::time::timeout(log.timeout_of(name.route()), handled);
             let running = name.clone().scope(running).instrument(span.clone());
-            // A panic ends this request only. Its state is dropped with it.
+            // A panic ends only this request, whose state is dropped with it.
             let mut response = match AssertUnwindSafe(running).catch_unwind().await {
                 Ok(Ok(response)) => response,
                 Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
@@ -209,7 +218,7 @@ impl Service<Request> for LoggedRoute {
             let status = response.status().as_u16();
             let elapsed = start.elapsed();
             span.record("status", status);
-            log.metrics.answered(&counts, &name, status, elapsed);
+            log.metrics.count_response(&counts, &name, status, elapsed);
             response.headers_mut().insert(X_REQUEST_ID, name.id.clone());
             if let Some(path) = path {
                 let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,5 @@
-//! `/sessions/{id}`: refresh, QR code and cancellation.
+//! Handlers of a single session below `/sessions/{id}`: refreshing it, drawing its QR code, and
+//! cancelling it.
 
 use anyhow::Context;
 use axum::Json;
@@ -15,17 +16,18 @@ use crate::api::sessions::qr_image;
 use crate::api::sessions::replies::RefreshedSession;
 use crate::error::Error;
 use crate::flows::changes::cancel_session;
-use crate::flows::lookup::{find_session, refused};
+use crate::flows::lookup::{find_session, refusal_error};
 use crate::service::LoginService;
 use crate::sessions::{SessionWriteError, sql};
 
-/// A code is invalid after a refresh of the session.
+/// Response header that prevents caching. A cached code would be invalid after a refresh of the
+/// session.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 /// Maximum retries after a conflict with a concurrent refresh.
 const MAX_REFRESH_ATTEMPTS: usize = 100;
 
-/// `POST /sessions/{id}/refresh`
+/// `POST /sessions/{id}/refresh`: replaces the challenge of a pending or recently expired session.
 pub(crate) async fn refresh(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -35,14 +37,15 @@ pub(crate) async fn refresh(
     let mut old = find_session(&service, &account, &id).await?;
     for _ in 0..MAX_REFRESH_ATTEMPTS {
         let session = old.clone().refresh(service.settings.session_ttl, service.clock.now(), random());
-        let session = session.map_err(|refusal| refused(refusal, &old, &service))?;
+        let session = session.map_err(|refusal| refusal_error(refusal, &old, &service))?;
         let refreshed = RefreshedSession::new(&session)?;
         match sql::refresh(&service.store, &session, &old.challenge).await {
             Ok(()) => {
                 service.session_changed(&session.id);
                 return Ok(Json(refreshed));
             }
-            // A concurrent refresh came first: the session can still be refreshed.
+            // A concurrent refresh was committed first. The session can still be refreshed, so try
+            // again.
             Err(SessionWriteError::Changed(Some(current))) => old = *current,
             Err(error) => return Err(error.into()),
         }
@@ -50,7 +53,7 @@ pub(crate) async fn refresh(
     Err(Problem::Unavailable("too many concurrent refreshes of this session".to_owned()).into())
 }
 
-/// `GET /sessions/{id}/qr.svg`
+/// `GET /sessions/{id}/qr.svg`: returns the QR code as an SVG image.
 pub(crate) async fn svg(
     extract: Extract<LoginService>,
     account: Account,
@@ -60,7 +63,7 @@ pub(crate) async fn svg(
     Ok(([(CONTENT_TYPE, "image/svg+xml"), NO_STORE], code.svg()))
 }
 
-/// `GET /sessions/{id}/qr.png`
+/// `GET /sessions/{id}/qr.png`: returns the QR code as a PNG image.
 pub(crate) async fn png(
     extract: Extract<LoginService>,
     account: Account,
@@ -70,19 +73,19 @@ pub(crate) async fn png(
     Ok(([(CONTENT_TYPE, "image/png"), NO_STORE], qr_image::png(&code)?))
 }
 
-/// Returns the code of a pending session.
+/// Returns the QR code of a pending session.
 async fn code(
     Extract(service): Extract<LoginService>,
     account: Account,
     PathParams(id): PathParams<String>,
 ) -> Result<QrCode, Error> {
     let session = find_session(&service, &account, &id).await?;
-    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
+    session.check_pending(service.clock.now()).map_err(|refusal| refusal_error(refusal, &session, &service))?;
     let text = RefreshedSession::new(&session)?.qr_data;
     Ok(QrCode::from_text(&text).context("qr_data fits in a code")?)
 }
 
-/// `DELETE /sessions/{id}`
+/// `DELETE /sessions/{id}`: cancels a session.
 pub(crate) async fn cancel(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -90,7 +93,7 @@ pub(crate) async fn cancel(
     _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let session = find_session(&service, &account, &id).await?;
-    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
+    session.check_pending(service.clock.now()).map_err(|refusal| refusal_error(refusal, &session, &service))?;
     cancel_session(&service, &session).await?;
     Ok(StatusCode::NO_CONTENT)
 }

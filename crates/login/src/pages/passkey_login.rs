@@ -1,5 +1,6 @@
-//! Login by passkey: the first button, the field in which browsers offer saved passkeys, and the offer to create a
-//! passkey for the next login. A script performs them; without scripts or passkeys they are hidden.
+//! Renders the parts of the login page for passkeys: the login button, the field for saved
+//! passkeys, and the offer to create a passkey for the next login. They need the page's script and
+//! are hidden without it.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::PageIcon;
@@ -7,8 +8,8 @@ use signpost_platform::pages::icons::PageIcon;
 use super::document::LoginDocument;
 use super::view::PageTask;
 
-/// Renders the button, and the field for saved passkeys.
-pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
+/// Renders the button that logs in by passkey, and the field for saved passkeys.
+pub(crate) fn passkey_login(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let button = match page.view.task {
         PageTask::LogIn => words.use_passkey,
@@ -36,7 +37,7 @@ pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
 /// Renders the offer to create a passkey. The script shows it if the device supports passkeys, and continues otherwise.
 pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
-    let offer = if page.view.task == PageTask::Register { &words.one_key } else { &words.offer };
+    let offer = if page.view.task == PageTask::Register { &words.single_key } else { &words.offer };
     html! {
         div #passkey-offer .stack-sm hidden data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
             div.notice { (PageIcon::Key.draw(20)) div { h2 { (offer.head) } p { (offer.text) } } }

@@ -1,4 +1,6 @@
-use super::{BodySpelling, Mistake, SecretMistake, SignatureForm};
+//! Explains how to fix a mistake in each web framework.
+
+use super::{BodyRewrite, Mistake, SecretMistake, SignatureForm};
 
 /// The web framework of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub enum Framework {
     Spring,
 }
 
-/// How to read the raw body in each framework.
+/// How to read the raw body of a request in each framework.
 const RAW_BODY: [(Framework, &str, &str); 12] = [
     (
         Framework::Express,
@@ -44,9 +46,9 @@ const RAW_BODY: [(Framework, &str, &str); 12] = [
 ];
 
 impl Framework {
-    /// Recognises the framework by the header fields `Server` and `X-Powered-By` of a response.
+    /// Detects the framework by the response headers `Server` and `X-Powered-By`.
     #[must_use]
-    pub fn recognise(server: Option<&str>, powered_by: Option<&str>) -> Option<Self> {
+    pub fn detect(server: Option<&str>, powered_by: Option<&str>) -> Option<Self> {
         let signs = [
             ("express", Self::Express),
             ("next.js", Self::Next),
@@ -64,13 +66,14 @@ impl Framework {
     }
 }
 
-/// Returns the repair of a mistake: a sentence for the framework, or a sentence for each likely framework.
+/// Returns instructions to fix a mistake: a sentence for the framework, or a sentence for each
+/// likely framework.
 #[must_use]
-pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
+pub fn remedies(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
     match mistake {
-        Mistake::ParsedBody(_) | Mistake::NoBytes => {
-            let spelling = if let Mistake::ParsedBody(spelling) = mistake { *spelling } else { BodySpelling::Empty };
-            let frameworks = framework.as_ref().map_or(likely_frameworks(spelling), std::slice::from_ref);
+        Mistake::ParsedBody(_) | Mistake::NotBytes => {
+            let rewrite = if let Mistake::ParsedBody(rewrite) = mistake { *rewrite } else { BodyRewrite::Empty };
+            let frameworks = framework.as_ref().map_or(likely_frameworks(rewrite), std::slice::from_ref);
             let lines = RAW_BODY.iter().filter(|(of, ..)| frameworks.contains(of));
             lines.map(|(_, name, line)| format!("{name}: {line}")).collect()
         }
@@ -83,17 +86,17 @@ pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
     }
 }
 
-/// Returns the frameworks that write a parsed body like this.
-fn likely_frameworks(spelling: BodySpelling) -> &'static [Framework] {
+/// Returns the frameworks that serialize a parsed body in this way.
+fn likely_frameworks(rewrite: BodyRewrite) -> &'static [Framework] {
     use Framework::{AspNet, Axum, Django, Express, FastApi, Fastify, Flask, Go, Next, Php, Rails, Spring};
-    match spelling {
-        BodySpelling::Compact => &[Express, Fastify, Next, Rails, Php, AspNet, Spring],
-        BodySpelling::ObjectName | BodySpelling::IndentedByTwo => &[Express, Fastify, Next],
-        BodySpelling::Spaced | BodySpelling::PythonText | BodySpelling::SortedSpaced | BodySpelling::IndentedByFour => {
+    match rewrite {
+        BodyRewrite::Compact => &[Express, Fastify, Next, Rails, Php, AspNet, Spring],
+        BodyRewrite::ObjectName | BodyRewrite::IndentedByTwo => &[Express, Fastify, Next],
+        BodyRewrite::Spaced | BodyRewrite::PythonText | BodyRewrite::SortedSpaced | BodyRewrite::IndentedByFour => {
             &[FastApi, Flask, Django]
         }
-        BodySpelling::Sorted => &[Go, Axum, Express, Flask, FastApi, Django],
-        BodySpelling::Empty => &[Express, Next, Flask, Django, Go, AspNet],
+        BodyRewrite::Sorted => &[Go, Axum, Express, Flask, FastApi, Django],
+        BodyRewrite::Empty => &[Express, Next, Flask, Django, Go, AspNet],
     }
 }
 

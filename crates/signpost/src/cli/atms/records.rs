@@ -1,4 +1,4 @@
-//! `signpost atms split`, `join` and `forget`
+//! The commands `signpost atms split`, `join` and `forget`: change stored records of ATMs.
 
 use anyhow::{Context, Result};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! A load generator with any number of connections on a single thread, each with one request in flight.
+//! A load generator with many connections on a single thread. Each connection has one request in
+//! flight.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use super::ROUND;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Returns the number of responses of a round and the elapsed seconds.
+/// Generates load for a round. Returns the number of responses and the elapsed seconds.
 pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
     let (mut clients, begun) = (JoinSet::new(), Instant::now());
     for _ in 0..connections {
@@ -44,7 +45,7 @@ pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connectio
             for request in share {
                 connection.exchange(&request).await?;
                 let body = connection.body();
-                // Errors to Lightning wallets have a successful HTTP status.
+                // Error responses to Lightning wallets have a successful HTTP status.
                 ensure!(!body.starts_with(br#"{"status":"ERROR""#), "{}", String::from_utf8_lossy(body));
             }
             anyhow::Ok(())
@@ -54,18 +55,19 @@ pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connectio
     Ok((f64::from(count), begun.elapsed().as_secs_f64()))
 }
 
-/// A connection with one request in flight. Most responses have the length of the first: a response with an equal
-/// length header at an equal offset is complete, and its head is not parsed again.
+/// A connection with one request in flight. Most responses are as long as the first response: if a
+/// response has an equal length header at an equal offset, it is complete at that length, and its
+/// head is not parsed again.
 struct Connection {
     stream: TcpStream,
     reply: Vec<u8>,
     head: usize,
-    shape: Option<ResponseShape>,
+    layout: Option<ResponseLayout>,
 }
 
-struct ResponseShape {
-    whole: usize,
-    /// The offset of the length header, and its bytes.
+struct ResponseLayout {
+    response_len: usize,
+    /// The offset and the bytes of the length header.
     at: usize,
     length: Vec<u8>,
 }
@@ -74,7 +76,7 @@ impl Connection {
     async fn open(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, reply: Vec::with_capacity(64 * 1024), head: 0, shape: None })
+        Ok(Self { stream, reply: Vec::with_capacity(64 * 1024), head: 0, layout: None })
     }
 
     async fn exchange(&mut self, request: &[u8]) -> Result<()> {
@@ -82,13 +84,13 @@ impl Connection {
         self.reply.clear();
         loop {
             ensure!(self.stream.read_buf(&mut self.reply).await? > 0, "the server hung up");
-            if self.shape.as_ref().is_some_and(|shape| shape.fits(&self.reply)) {
+            if self.layout.as_ref().is_some_and(|layout| layout.matches(&self.reply)) {
                 return Ok(());
             }
             let Some(head) = head(&self.reply)? else { continue };
-            if head.is_whole(&self.reply) {
+            if head.is_complete(&self.reply) {
                 self.head = head.end;
-                self.shape = head.shape(&self.reply);
+                self.layout = head.layout(&self.reply);
                 return Ok(());
             }
         }
@@ -99,9 +101,11 @@ impl Connection {
     }
 }
 
-impl ResponseShape {
-    fn fits(&self, reply: &[u8]) -> bool {
-        reply.len() == self.whole && reply.starts_with(b"HTTP/1.1 20") && reply[self.at..].starts_with(&self.length)
+impl ResponseLayout {
+    fn matches(&self, reply: &[u8]) -> bool {
+        reply.len() == self.response_len
+            && reply.starts_with(b"HTTP/1.1 20")
+            && reply[self.at..].starts_with(&self.length)
     }
 }
 
@@ -109,11 +113,11 @@ impl ResponseShape {
 struct Head {
     /// The offset of the body.
     end: usize,
-    /// The offset of the length header and its value; `None` if the body is chunked.
+    /// The offset of the length header and its value, or `None` if the body is chunked.
     length: Option<(usize, usize)>,
 }
 
-/// Parses the head of a successful response, if it is complete.
+/// Parses the head of a successful response. Returns `None` if it is incomplete.
 fn head(reply: &[u8]) -> Result<Option<Head>> {
     let found = any_head(reply)?;
     ensure!(found.is_none() || reply.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(reply));
@@ -133,21 +137,21 @@ fn any_head(reply: &[u8]) -> Result<Option<Head>> {
 }
 
 impl Head {
-    fn is_whole(&self, reply: &[u8]) -> bool {
+    fn is_complete(&self, reply: &[u8]) -> bool {
         match self.length {
             Some((_, length)) => reply.len() >= self.end + length,
             None => reply.ends_with(b"0\r\n\r\n"),
         }
     }
 
-    fn shape(&self, reply: &[u8]) -> Option<ResponseShape> {
+    fn layout(&self, reply: &[u8]) -> Option<ResponseLayout> {
         let (at, _) = self.length?;
         let line = reply[at..].split_inclusive(|byte| *byte == b'\n').next()?;
-        Some(ResponseShape { whole: reply.len(), at, length: line.to_vec() })
+        Some(ResponseLayout { response_len: reply.len(), at, length: line.to_vec() })
     }
 }
 
-/// Reads a response, with a `content-length` or in chunks.
+/// Reads a successful response with a `content-length` or in chunks.
 ///
 /// # Errors
 /// Returns an error if the status is not a success.
@@ -171,7 +175,7 @@ async fn read_whole(
     reply.clear();
     loop {
         ensure!(connection.read_buf(reply).await? > 0, "the server hung up");
-        if head(reply)?.is_some_and(|head| head.is_whole(reply)) {
+        if head(reply)?.is_some_and(|head| head.is_complete(reply)) {
             return Ok(());
         }
     }
@@ -181,11 +185,11 @@ async fn read_whole(
 ///
 /// # Errors
 /// Returns an error if the status is not a success.
-pub async fn ask(address: SocketAddr, request: &[u8]) -> Result<Vec<u8>> {
+pub async fn send_request(address: SocketAddr, request: &[u8]) -> Result<Vec<u8>> {
     exchange(&mut TcpStream::connect(address).await?, request).await
 }
 
-/// Sends a request. Returns the body of the response.
+/// Sends a request over an open connection. Returns the body of the response.
 ///
 /// # Errors
 /// Returns an error if the status is not a success.
@@ -206,13 +210,13 @@ mod tests {
         let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
         for end in 0..reply.len() {
             let part = &reply[..end];
-            assert!(!head(part).unwrap().is_some_and(|head| head.is_whole(part)), "{end}");
+            assert!(!head(part).unwrap().is_some_and(|head| head.is_complete(part)), "{end}");
         }
         let known = head(reply).unwrap().unwrap();
-        assert!(known.is_whole(reply));
-        let shape = known.shape(reply).unwrap();
-        assert!(shape.fits(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxyz"));
-        assert!(!shape.fits(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nxyz"), "a byte is missing");
+        assert!(known.is_complete(reply));
+        let layout = known.layout(reply).unwrap();
+        assert!(layout.matches(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxyz"));
+        assert!(!layout.matches(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nxyz"), "a byte is missing");
     }
 
     #[test]

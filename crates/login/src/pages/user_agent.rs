@@ -1,6 +1,7 @@
-//! The browser that asks for a code: its name and its operating system, from `User-Agent` (RFC 9110, 10.1.5).
+//! Detects the name and the operating system of the browser that requested a code, from its
+//! `User-Agent` (RFC 9110, 10.1.5).
 
-use signpost_text::line;
+use signpost_text::clean_line;
 
 /// Maximum length in characters of an unknown program's name.
 const MAX_UNKNOWN_CHARS: usize = 40;
@@ -10,17 +11,17 @@ const MAX_UNKNOWN_CHARS: usize = 40;
 pub(crate) enum RequestingBrowser {
     /// A browser, and the operating system if it is known.
     Known {
-        /// Such as `Firefox`.
+        /// The name of the browser, such as `Firefox`.
         browser: &'static str,
-        /// Such as `Linux`.
+        /// The name of the operating system, such as `Linux`.
         system: Option<&'static str>,
     },
     /// The beginning of an unknown `User-Agent`, without invisible characters.
     Unknown(String),
 }
 
-/// Marks of browsers, and their names. The first match counts, because most browsers also name those that they
-/// resemble.
+/// Substrings of a `User-Agent`, with the names of the browsers that they identify. The first match
+/// counts, because most browsers also name the browsers that they imitate.
 const BROWSERS: [(&str, &str); 19] = [
     ("EdgA/", "Edge"),
     ("EdgiOS/", "Edge"),
@@ -43,7 +44,8 @@ const BROWSERS: [(&str, &str); 19] = [
     ("Safari/", "Safari"),
 ];
 
-/// Marks of operating systems, and their names. Android also sends `Linux`, and an iPhone `like Mac OS X`.
+/// Substrings of a `User-Agent`, with the names of the operating systems that they identify. The
+/// first match counts: Android also sends `Linux`, and an iPhone `like Mac OS X`.
 const SYSTEMS: [(&str, &str); 8] = [
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -58,10 +60,10 @@ const SYSTEMS: [(&str, &str); 8] = [
 impl RequestingBrowser {
     /// Parses a `User-Agent`; `None` if it has no visible text.
     pub(crate) fn from_user_agent(text: &str) -> Option<Self> {
-        if let Some(browser) = find_mark(&BROWSERS, text) {
-            return Some(Self::Known { browser, system: find_mark(&SYSTEMS, text) });
+        if let Some(browser) = find_name(&BROWSERS, text) {
+            return Some(Self::Known { browser, system: find_name(&SYSTEMS, text) });
         }
-        let shown = line(text);
+        let shown = clean_line(text);
         let shown = shown.trim();
         if shown.is_empty() {
             return None;
@@ -72,7 +74,8 @@ impl RequestingBrowser {
     }
 }
 
-fn find_mark(table: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
+/// Returns the name of the first table entry whose substring occurs in a text.
+fn find_name(table: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
     table.iter().find(|(mark, _)| text.contains(mark)).map(|(_, name)| *name)
 }
 

@@ -1,12 +1,13 @@
-//! The states of a login page that have a code: the requesting site, the code, and refused answers.
+//! Renders the states of a login page that have a code: the requesting site, the code, and notices
+//! about refused answers.
 
 use maud::{Markup, html};
 use signpost_auth::{Lnurl, QrCode};
 use signpost_platform::pages::icons::PageIcon;
 
-use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
-use super::notice::{away_notice, concerns_passkey, notice, status_text};
+use super::notice::{concerns_passkey, notice, offline_notice, status_text};
+use super::passkey_login::passkey_login;
 use super::view::{LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 use crate::sessions::RequestingApplication;
@@ -18,12 +19,12 @@ const CODE_PIXELS: usize = 285;
 /// Minimum width of a module in pixels.
 const MIN_MODULE_PIXELS: usize = 5;
 
-/// Renders the page while it waits for an answer.
-pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
+/// Renders the content of the page while it waits for an answer.
+pub(crate) fn render_code_page(page: &LoginDocument<'_>) -> Markup {
     let Some(code) = &page.view.code else { return html! {} };
     let words = page.words();
     if code.is_empty() {
-        return passkey_sheet(page, code);
+        return render_passkey_page(page, code);
     }
     let label = match page.view.task {
         PageTask::LogIn => words.methods_log_in,
@@ -31,32 +32,35 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
         PageTask::Link => words.methods_link,
     };
     let body = html! {
-        (who(page, code))
+        (requester_section(page, code))
         section.methods aria-label=(label) {
             @if !concerns_passkey(page) { (notice(page)) }
-            (away_notice(words))
+            (offline_notice(words))
             (methods(page, code))
             (countdown(words, code))
         }
-        (tail(page))
+        (footer(page))
     };
     page.main("sheet", &status_text(page, words.waiting), &body)
 }
 
-/// Renders the page of a site that accepts only passkeys: no code is shown, and only the script uses its seconds.
-fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
+/// Renders the content of the page for a site that accepts only passkeys. No code is shown; only
+/// the page's script uses the countdown.
+fn render_passkey_page(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let body = html! {
-        (who(page, code))
-        (tail(page))
+        (requester_section(page, code))
+        (footer(page))
         (expiry(code, true))
     };
     page.main("sheet one", &status_text(page, ""), &body)
 }
 
-fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
+/// Renders the section about the login: the site, the requesting application, passkeys and the
+/// browser wallet, and help.
+fn requester_section(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
     let view = page.view;
-    let is_by_passkey_alone = code.is_empty();
+    let is_passkey_only = code.is_empty();
     let title = match view.task {
         PageTask::LogIn => words.log_in_to,
         PageTask::Register => words.register_at,
@@ -72,16 +76,16 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
                 @if let Some(application) = &view.application { p #application .called { (requesting_application(words, application)) } }
             }
-            @if is_by_passkey_alone || concerns_passkey(page) { (notice(page)) }
-            @if is_by_passkey_alone { (away_notice(words)) }
-            @if view.has_passkeys { (by_passkey(page)) }
+            @if is_passkey_only || concerns_passkey(page) { (notice(page)) }
+            @if is_passkey_only { (offline_notice(words)) }
+            @if view.has_passkeys { (passkey_login(page)) }
             @if let Some(link) = &code.wallet {
                 a #use-wallet .btn.wide rel="signpost-wallet" href=(link) { (PageIcon::Wallet.draw(20)) (words.use_browser_wallet) }
             }
             (steps(page, code))
             @if view.task == PageTask::Register { p.sm { (words.first_key) } }
             @if view.can_switch { (switch_mode(page)) }
-            @if !is_by_passkey_alone { (without_key(page, code)) }
+            @if !is_passkey_only { (no_key_help(page, code)) }
         }
     }
 }
@@ -96,7 +100,7 @@ fn requesting_application(words: &LoginWords, application: &RequestingApplicatio
 }
 
 /// Renders the help for users who have no passkey and no wallet yet.
-fn without_key(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
+fn no_key_help(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
     let view = page.view;
     let create_passkey = match view.task {
@@ -108,10 +112,10 @@ fn without_key(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     html! {
         details #no-wallet .sm {
             @if let Some(create_passkey) = create_passkey {
-                summary { (words.no_key) }
+                summary { (words.no_key_question) }
                 p.soft { (create_passkey) }
             } @else {
-                summary { (words.no_wallet) }
+                summary { (words.no_wallet_question) }
                 p.soft {
                     ((words.no_wallet_answer)(&page.domain()))
                     @if code.lightning.is_some() { " " (words.no_wallet_lightning) }
@@ -130,16 +134,18 @@ fn steps(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
+/// Renders a numbered list of the steps of a login by wallet.
 fn step_list(words: &LoginWords, class: &str, shown: &Markup, has_number: bool) -> Markup {
     html! {
         ol.steps.wide-only.(class) aria-label=(words.steps_label) {
             li { span { (words.step_scan) } }
-            li { span { ((words.step_look)(shown)) } }
+            li { span { ((words.step_check_host)(shown)) } }
             @if has_number { li { span { (words.step_number) } } }
         }
     }
 }
 
+/// Renders the form that switches between login and registration.
 fn switch_mode(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let is_registration = page.view.task == PageTask::Register;
@@ -220,6 +226,7 @@ fn open_class(page: &LoginDocument<'_>) -> &'static str {
     if page.view.has_passkeys { "btn wide" } else { "btn primary wide" }
 }
 
+/// Renders the panel with the code for wallets that scan, and the confirmation number.
 fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
     let words = page.words();
     html! {
@@ -265,18 +272,19 @@ fn draw_code(text: &str, label: &str) -> Markup {
     }
 }
 
+/// Renders the countdown until the code is replaced or expires.
 fn countdown(words: &LoginWords, code: &LoginCode) -> Markup {
     html! {
         div.count {
             svg width="22" height="22" viewBox="0 0 22 22" fill="none" aria-hidden="true" {
                 circle.track cx="11" cy="11" r="9" stroke-width="3" {}
                 circle #ring cx="11" cy="11" r="9" stroke="currentColor" stroke-width="3" stroke-linecap="round"
-                    pathLength=(code.life) stroke-dasharray={ (seconds()) " " (code.life) }
+                    pathLength=(code.countdown_secs) stroke-dasharray={ (seconds()) " " (code.countdown_secs) }
                     transform="rotate(-90 11 11)" {}
             }
             p {
                 span #waits { (words.waiting) } " "
-                (if code.is_renewed { words.new_code_in } else { words.code_ends_in }) " "
+                (if code.is_renewed_automatically { words.new_code_in } else { words.code_ends_in }) " "
                 b { (expiry(code, false)) }
             }
         }
@@ -292,7 +300,9 @@ fn expiry(code: &LoginCode, is_hidden: bool) -> Markup {
     }
 }
 
-fn tail(page: &LoginDocument<'_>) -> Markup {
+/// Renders the end of the page: the host to compare with the address bar, the requesting browser,
+/// and the cancel button.
+fn footer(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     html! {
         div.tail {
@@ -300,7 +310,7 @@ fn tail(page: &LoginDocument<'_>) -> Markup {
                 (PageIcon::Globe.draw(20))
                 span {
                     ((words.address_bar)(&page.host()))
-                    @if let Some(browser) = &page.view.asked_by { br; span.soft { ((words.asked_from)(browser)) } }
+                    @if let Some(browser) = &page.view.requesting_browser { br; span.soft { ((words.requested_from)(browser)) } }
                 }
             }
             form #cancel method="post" action=(page.action("cancel")) {
