@@ -3,12 +3,12 @@
 use maud::html;
 
 use super::Sentence::{Plain, WithDomain, WithDuration, WithHosts};
-use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
+use super::{OUTCOMES, OutcomeText, WalletHeadedText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
     title: "Wallet",
     needs_script: "The wallet needs JavaScript: it signs in this browser, and nowhere else.",
-    insecure: HeadedText {
+    insecure: WalletHeadedText {
         head: "This wallet needs https",
         text: "At this address the browser makes no keys. Open the page over https, or at localhost.",
     },
@@ -19,7 +19,7 @@ pub(super) const WALLET: WalletWords = WalletWords {
     start_lead: "It makes a key of its own for each site, keeps it here and logs you in with it. There is no password.",
     create_wallet: "Make a wallet",
     restore: "I have 24 words already",
-    lost: HeadedText {
+    lost: WalletHeadedText {
         head: "The wallet that was here is gone",
         text: "This browser has cleared its storage. Your 24 words bring the wallet back, with the same keys.",
     },

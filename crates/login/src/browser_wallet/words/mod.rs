@@ -8,13 +8,13 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::words::MarkupFn;
 
 /// A function that renders a text with two placeholders.
-pub(super) type MarkupFn2 = fn(&Markup, &Markup) -> Markup;
+pub(super) type WalletMarkupFn2 = fn(&Markup, &Markup) -> Markup;
 /// A function that renders a text with three placeholders.
 pub(super) type MarkupFn3 = fn(&Markup, &Markup, &Markup) -> Markup;
 
 /// A heading and its explanation.
 #[derive(Debug)]
-pub(super) struct HeadedText {
+pub(super) struct WalletHeadedText {
     pub(super) head: &'static str,
     pub(super) text: &'static str,
 }
@@ -28,7 +28,7 @@ pub(super) enum Sentence {
     /// A sentence with a duration.
     WithDuration(MarkupFn),
     /// A sentence with the host in the code, and the login host that this wallet belongs to.
-    WithHosts(MarkupFn2),
+    WithHosts(WalletMarkupFn2),
 }
 
 /// The texts for the outcome of a scanned code or of an answer: the result, and the next step of
@@ -47,7 +47,7 @@ const OUTCOMES: usize = 23;
 pub(super) struct WalletWords {
     pub(super) title: &'static str,
     pub(super) needs_script: &'static str,
-    pub(super) insecure: HeadedText,
+    pub(super) insecure: WalletHeadedText,
     pub(super) footer: &'static str,
     pub(super) licences: &'static str,
 
@@ -56,7 +56,7 @@ pub(super) struct WalletWords {
     pub(super) start_lead: &'static str,
     pub(super) create_wallet: &'static str,
     pub(super) restore: &'static str,
-    pub(super) lost: HeadedText,
+    pub(super) lost: WalletHeadedText,
     pub(super) storage_cleared: &'static str,
     pub(super) code_waiting: &'static str,
 
@@ -77,7 +77,7 @@ pub(super) struct WalletWords {
     pub(super) restore_hint: &'static str,
     pub(super) restore_button: &'static str,
     pub(super) wrong_count: MarkupFn,
-    pub(super) unknown_word: MarkupFn2,
+    pub(super) unknown_word: WalletMarkupFn2,
     pub(super) suggested_word: MarkupFn,
     pub(super) wrong_checksum: &'static str,
 
@@ -108,7 +108,7 @@ pub(super) struct WalletWords {
     pub(super) register_at: &'static str,
     pub(super) link_to: &'static str,
     /// The placeholders are the host and the domain.
-    pub(super) host_listed: MarkupFn2,
+    pub(super) host_listed: WalletMarkupFn2,
     pub(super) host_unlisted: MarkupFn,
     pub(super) number_label: MarkupFn,
     pub(super) number_hint: &'static str,
@@ -120,7 +120,7 @@ pub(super) struct WalletWords {
     pub(super) add: &'static str,
     pub(super) sending: &'static str,
     pub(super) your_key: &'static str,
-    pub(super) key_known: MarkupFn2,
+    pub(super) key_known: WalletMarkupFn2,
     pub(super) key_new: MarkupFn,
     pub(super) requested_from: &'static str,
     pub(super) sent_to: &'static str,

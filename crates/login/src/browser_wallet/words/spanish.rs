@@ -3,12 +3,12 @@
 use maud::html;
 
 use super::Sentence::{Plain, WithDomain, WithDuration, WithHosts};
-use super::{HeadedText, OUTCOMES, OutcomeText, WalletWords};
+use super::{OUTCOMES, OutcomeText, WalletHeadedText, WalletWords};
 
 pub(super) const WALLET: WalletWords = WalletWords {
     title: "Billetera",
     needs_script: "La billetera necesita JavaScript: firma en este navegador y en ningún otro lugar.",
-    insecure: HeadedText {
+    insecure: WalletHeadedText {
         head: "Esta billetera necesita https",
         text: "En esta dirección el navegador no crea claves. Abre la página por https o en localhost.",
     },
@@ -20,7 +20,7 @@ pub(super) const WALLET: WalletWords = WalletWords {
     start_lead: "Crea una clave propia para cada sitio, la guarda aquí e inicia sesión con ella. No hay contraseña.",
     create_wallet: "Crear una billetera",
     restore: "Ya tengo 24 palabras",
-    lost: HeadedText {
+    lost: WalletHeadedText {
         head: "La billetera que estaba aquí ya no está",
         text: "Este navegador ha borrado sus datos. Tus 24 palabras la devuelven, con las mismas claves.",
     },
