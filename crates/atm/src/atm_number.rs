@@ -1,15 +1,15 @@
-//! The ID of an ATM in the database and in URLs.
+//! Conversions of an ATM's ID: the database column type, and the parser for URLs.
 
 use anyhow::{Context, Result};
 use signpost_locator::AtmId;
 use signpost_store::column::Wrapper;
 use signpost_store::{ColumnKind, ColumnType, Value};
 
-/// The ID of an ATM in its column.
+/// The database column type of an [`AtmId`].
 #[derive(Debug)]
-pub struct AtmNumber(AtmId);
+pub struct AtmIdColumn(AtmId);
 
-/// Parses the ID of an ATM in a URL: a number without sign and leading zeros.
+/// Parses the ID of an ATM in a URL: a decimal number without a sign or leading zeros.
 pub(crate) fn parse_atm_id(text: &str) -> Option<AtmId> {
     if text.starts_with(['0', '+']) {
         return None;
@@ -17,13 +17,13 @@ pub(crate) fn parse_atm_id(text: &str) -> Option<AtmId> {
     AtmId::new(text.parse().ok()?)
 }
 
-impl From<AtmNumber> for Value {
-    fn from(number: AtmNumber) -> Self {
+impl From<AtmIdColumn> for Value {
+    fn from(number: AtmIdColumn) -> Self {
         Self::Int(i64::try_from(number.0.get()).expect("an id is at most 2^53"))
     }
 }
 
-impl ColumnType for AtmNumber {
+impl ColumnType for AtmIdColumn {
     const KIND: ColumnKind = ColumnKind::Integer;
 
     fn from_value(value: Value) -> Result<Self> {
@@ -32,7 +32,7 @@ impl ColumnType for AtmNumber {
     }
 }
 
-impl Wrapper<AtmId> for AtmNumber {
+impl Wrapper<AtmId> for AtmIdColumn {
     fn wrap(value: AtmId) -> Self {
         Self(value)
     }

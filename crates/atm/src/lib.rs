@@ -1,4 +1,5 @@
-//! The ATM locator's service: the catalogue, its sources, and the tools of the Model Context Protocol.
+//! The ATM locator service: the ATM catalogue, its data sources, the web pages, and the tools of the Model Context
+//! Protocol.
 
 pub mod advisories;
 pub mod atm_number;

@@ -1,4 +1,4 @@
-//! Values that are read from a file, and read again when the file changes.
+//! A value that is loaded from a file and reloaded when the file changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 
-/// A value that is read from a file. It is replaced as a whole, so that a request uses one version.
+/// A value that is loaded from a file. It is replaced atomically, so that a request sees a single version.
 #[derive(Debug)]
 pub(crate) struct LiveFile<T> {
     value: ArcSwap<T>,
     /// Path of the file; `None` if the value is fixed.
     path: Option<PathBuf>,
-    /// When the file was modified before it was last read; `None` if there was no file.
+    /// The modification time of the file when it was last read; `None` if the file did not exist.
     modified_at: Mutex<Option<SystemTime>>,
 }
 
@@ -23,7 +23,7 @@ impl<T> LiveFile<T> {
         Self { value: ArcSwap::from_pointee(value), path: None, modified_at: Mutex::new(None) }
     }
 
-    /// Reads the value from a file. It need not exist if `read` accepts that.
+    /// Loads the value with `read`. The file need not exist if `read` accepts a missing file.
     ///
     /// # Errors
     /// The error of `read`.
@@ -38,10 +38,11 @@ impl<T> LiveFile<T> {
         self.value.load_full()
     }
 
-    /// Reads the file again if it was modified, created or deleted since the last call. Returns the new value, if any.
+    /// Reloads the file if it was modified, created or deleted since the last call. Returns the new value, if it
+    /// changed.
     ///
     /// # Errors
-    /// The error of `read`, once for each change of the file. The value is unchanged then.
+    /// The error of `read`, once for each change of the file. The previous value remains in use.
     pub(crate) fn reload_if_changed<E>(&self, read: impl FnOnce(&Path) -> Result<T, E>) -> Result<Option<Arc<T>>, E> {
         let Some(path) = &self.path else { return Ok(None) };
         let found = modified_at(path);
@@ -56,7 +57,7 @@ impl<T> LiveFile<T> {
     }
 }
 
-/// Returns when a file was modified; `None` if there is no such file.
+/// Returns the modification time of a file, or `None` if it does not exist.
 fn modified_at(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }

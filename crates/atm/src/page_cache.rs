@@ -1,4 +1,4 @@
-//! A cache of rendered pages.
+//! A cache of rendered pages for the current snapshot of the catalogue.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,17 +9,18 @@ use signpost_platform::pages::compressed::Compressed;
 
 use super::catalogue::Snapshot;
 
-/// Maximum size of the cache, and of the key of a page, in bytes.
+/// Maximum size of the cache, and maximum length of a page's key, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 const MAX_KEY: usize = 200;
 
-/// A cache of the pages of a snapshot of the catalogue. The first page of another snapshot clears it.
+/// A cache of the rendered pages of a snapshot. It is cleared when the first page of another snapshot is stored.
 #[derive(Debug, Default)]
 pub struct PageCache(Mutex<CacheRows>);
 
 #[derive(Debug, Default)]
 struct CacheRows {
-    /// The snapshot of the pages. The weak reference prevents another snapshot from reusing its address.
+    /// The snapshot that the pages were rendered from. The weak reference prevents another snapshot from reusing its
+    /// address.
     state: Weak<Snapshot>,
     pages: HashMap<String, CachedPage>,
     bytes: usize,
@@ -33,38 +34,38 @@ pub(crate) struct CachedPage {
     pub(crate) tag: String,
     /// Whether search engines may list it.
     pub(crate) is_listed: bool,
-    /// The features of the device that the page uses.
+    /// The device features that the page uses, such as the location.
     pub(crate) device_use: Option<DeviceUse>,
-    /// The time of the rendering, and the expiry of the page.
-    pub(crate) made: Timestamp,
+    /// The time of rendering, and the expiry.
+    pub(crate) rendered_at: Timestamp,
     pub(crate) until: Timestamp,
 }
 
 impl CachedPage {
-    /// Returns the size in memory, including the compressed form.
+    /// Returns the size of the page in memory, including its compressed form.
     fn size(&self) -> usize {
         self.document.size() + size_of::<Self>()
     }
 }
 
 impl CacheRows {
-    fn is_of(&self, state: &Arc<Snapshot>) -> bool {
+    fn belongs_to(&self, state: &Arc<Snapshot>) -> bool {
         std::ptr::eq(self.state.as_ptr(), Arc::as_ptr(state))
     }
 }
 
 impl PageCache {
-    /// Returns the page of a snapshot with this key, if it is current.
+    /// Returns the cached page with this key, if it belongs to the snapshot and has not expired.
     pub(crate) fn get(&self, state: &Arc<Snapshot>, key: &str, now: Timestamp) -> Option<CachedPage> {
         let rows = self.rows();
-        if !rows.is_of(state) {
+        if !rows.belongs_to(state) {
             return None;
         }
         let page = rows.pages.get(key)?;
-        (page.made <= now && now < page.until).then(|| page.clone())
+        (page.rendered_at <= now && now < page.until).then(|| page.clone())
     }
 
-    /// Stores a page. If there is no space, all others are evicted first.
+    /// Stores a page of a snapshot. If the cache is full, all other pages are evicted first.
     pub(crate) fn put(&self, state: &Arc<Snapshot>, key: String, page: CachedPage) {
         let key_size = key.len();
         let size = key_size + page.size();
@@ -72,7 +73,7 @@ impl PageCache {
             return;
         }
         let mut rows = self.rows();
-        if !rows.is_of(state) || rows.bytes + size > MAX_BYTES {
+        if !rows.belongs_to(state) || rows.bytes + size > MAX_BYTES {
             *rows = CacheRows { state: Arc::downgrade(state), ..CacheRows::default() };
         }
         rows.bytes += size;
@@ -97,7 +98,14 @@ mod tests {
 
     fn page(bytes: usize) -> CachedPage {
         let document = Compressed::new(vec![b'x'; bytes]);
-        CachedPage { document, tag: String::new(), is_listed: true, device_use: None, made: at(60), until: at(120) }
+        CachedPage {
+            document,
+            tag: String::new(),
+            is_listed: true,
+            device_use: None,
+            rendered_at: at(60),
+            until: at(120),
+        }
     }
 
     fn state() -> Arc<Snapshot> {
@@ -126,7 +134,7 @@ mod tests {
             assert!(kept <= rows.bytes && rows.bytes <= MAX_BYTES);
         }
         assert!(page_cache.get(&state, "999", at(60)).is_some());
-        // A rebuilt page replaces its previous version.
+        // A page that is rendered again replaces its previous version.
         let before = page_cache.rows().bytes;
         page_cache.put(&state, "999".to_owned(), page(100_000));
         assert_eq!(page_cache.rows().bytes, before);

@@ -1,10 +1,10 @@
-//! CPU-bound work on threads that run no requests.
+//! Cancellable CPU-bound work on the blocking threads of the runtime.
 
 use anyhow::{Context, Result};
 use signpost_locator::import::CancelFlag;
 
-/// Runs `work` on a thread for blocking work. Stops it when the returned future is dropped, because the request ended
-/// or the server drains.
+/// Runs `work` on a blocking thread. The flag is set when the returned future is dropped, that is, when the request was
+/// cancelled or the server drains.
 ///
 /// # Errors
 /// If `work` panics.

@@ -1,4 +1,5 @@
-//! `/atms/{id}/reports`: reports about an ATM. No API key is required; with an operator's key, the report decides.
+//! The API endpoint `/atms/{id}/reports` for reports about an ATM. An API key is optional; a report with the key of the
+//! ATM's operator takes effect as a decision.
 
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
@@ -19,7 +20,7 @@ use crate::reports::admission::{ReportFields, ValidReport};
 use crate::reports::{EvidenceSource, Finding, ReportId, ReportState, Weight};
 use crate::service::AtmService;
 
-/// The body of a report.
+/// The JSON body of a report request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReportBody {
@@ -30,7 +31,7 @@ struct ReportBody {
     pow: Option<Nullable<String>>,
 }
 
-/// A report in the reply to its sender.
+/// The JSON reply with the accepted report.
 #[derive(Serialize)]
 struct ReportView {
     id: ReportId,
@@ -46,7 +47,7 @@ struct ReportView {
     dry_run: bool,
 }
 
-/// `POST /atms/{id}/reports`
+/// Handles `POST /atms/{id}/reports`.
 pub(crate) async fn report(
     environment: Environment,
     State(service): State<AtmService>,
@@ -55,7 +56,7 @@ pub(crate) async fn report(
 ) -> Result<Response, ReportRefusal> {
     let (sender, request) = find_sender(&service, environment, request).await?;
     let JsonBody(body) = JsonBody::<ReportBody>::from_request(request, &service).await?;
-    // Null counts as absent.
+    // A null member is equivalent to a missing member.
     let [how, at, text, pow] =
         [body.how, body.at, body.text, body.pow].map(|member| member.and_then(|Nullable(text)| text));
     let given = ReportFields { seen: &body.seen, how: how.as_deref(), at: at.as_deref(), text: text.as_deref() };
@@ -67,7 +68,8 @@ pub(crate) async fn report(
     Ok(reply(accepted, environment))
 }
 
-/// Returns the sender of a request: an operator if it has an API key, which is checked before the body is read.
+/// Returns the sender of a request: an operator if the request has an API key, otherwise a person. The key is checked
+/// before the body is read.
 async fn find_sender(
     service: &AtmService,
     environment: Environment,

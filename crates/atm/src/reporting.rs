@@ -1,4 +1,4 @@
-//! Accepts reports from the API and from the form on the page of an ATM.
+//! Acceptance of reports about ATMs from the API and from the report form.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -21,29 +21,29 @@ use crate::reports::{DecidedBy, MachineReport, ModerationReason, ReportId, Repor
 use crate::service::AtmService;
 use crate::visitors::KnownVisitor;
 
-/// Rate limit for the reports of all callers of a server, before the database is accessed.
+/// Rate limit for all reports to a server process, checked before the database is accessed.
 const ALL_REPORTS: Rate = Rate { count: 600, window: Duration::from_mins(1) };
-/// Minimum age of an account for the high weight of its reports.
-const NEW_PERSON: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Maximum attempts to store a report after a conflict with another.
+/// Minimum age of an account for a high weight of its reports.
+const HIGH_WEIGHT_AGE: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// Maximum number of attempts to store a report after conflicts with other reports.
 const MAX_ATTEMPTS: usize = 20;
 
 /// The sender of a report.
 #[derive(Clone, Debug)]
 pub(crate) enum ReportSender {
-    /// A person at a client address, who may be signed in.
+    /// A person, identified by the client address and the account, if signed in.
     Person(Caller, Option<KnownVisitor>),
-    /// An operator with an API key, for its own ATMs.
+    /// An operator with an API key, who may report only about its own ATMs.
     Operator(Account, KeyId),
 }
 
-/// A report to be accepted.
+/// A validated report with the context that is needed to accept it.
 #[derive(Debug)]
 pub(crate) struct ReportRequest<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) atm: AtmId,
     pub(crate) sent: ValidReport,
-    /// The proof of work.
+    /// The proof of work, if the client sent it.
     pub(crate) pow: Option<&'a str>,
     pub(crate) sender: ReportSender,
 }
@@ -52,11 +52,11 @@ pub(crate) struct ReportRequest<'a> {
 #[derive(Debug)]
 pub(crate) struct AcceptedReport {
     pub(crate) report: MachineReport,
-    /// Whether the report is not a repetition by the same person.
+    /// `true` if the report was stored, `false` if it repeats an earlier report by the person.
     pub(crate) is_new: bool,
 }
 
-/// A rejected report.
+/// The reason why a report is rejected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportRefusal {
     #[error("no ATM has this ID; it may be gone from its sources")]
@@ -71,7 +71,7 @@ pub(crate) enum ReportRefusal {
     Problem(#[from] Problem),
 }
 
-/// Accepts a report about an ATM. In the sandbox it is checked, but not stored.
+/// Accepts and stores a report about an ATM. In the sandbox, the report is checked but not stored.
 pub(crate) async fn accept_report(
     service: &AtmService,
     environment: Environment,
@@ -110,8 +110,8 @@ pub(crate) async fn accept_report(
     }
 }
 
-/// Counts a report against the limits of its address, of its network and of all callers, in this order: a flood from
-/// one network does not use up the common limit.
+/// Counts a report against the rate limits of its address, of its network and of all clients, in this order, so that a
+/// flood from a single network does not exhaust the common limit.
 async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     let elapsed = service.clock.elapsed();
     let limits = &service.limits;
@@ -125,7 +125,7 @@ async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     all.map_err(Problem::RateLimited)
 }
 
-/// Creates a report without proof, sender and decision.
+/// Creates a report with its content, but without proof, sender and decision.
 fn draft(entry: &CatalogueEntry, sent: ValidReport, now: Timestamp) -> MachineReport {
     let id = ReportId::new(now, random());
     let text_hash = sent.text_hash();
@@ -153,13 +153,13 @@ fn draft(entry: &CatalogueEntry, sent: ValidReport, now: Timestamp) -> MachineRe
     }
 }
 
-/// Returns the folded name of the operator, for the limits of reports. Empty if it is unknown.
+/// Returns the folded name of the ATM's operator, for the report limits. Empty if the operator is unknown.
 fn operator_of(entry: &CatalogueEntry) -> String {
     let record = &entry.atm.record;
     record.operator.as_deref().or(record.brand.as_deref()).map(fold).unwrap_or_default()
 }
 
-/// Stores a report of the operator. It is decisive at once.
+/// Stores a report of the ATM's operator as a decision.
 async fn store_decision(
     service: &AtmService,
     environment: Environment,
@@ -185,7 +185,7 @@ async fn store_decision(
     Err(busy().into())
 }
 
-/// Stores a report of a person, if the other reports allow it.
+/// Stores a report of a person, if the limits on reports allow it.
 async fn store_admitted(
     service: &AtmService,
     report: MachineReport,
@@ -196,7 +196,7 @@ async fn store_admitted(
     let per_address = service.limits.rate_of(Limit::Reports);
     let salts = sql::read_salts(&service.store, now).await.map_err(Problem::from)?;
     let address = salts.map(|salt| address_of(caller).map(|address| salt.hash(address)).unwrap_or_default());
-    let is_settled = person.as_ref().is_some_and(|person| now.duration_since(person.since) >= NEW_PERSON);
+    let is_settled = person.as_ref().is_some_and(|person| now.duration_since(person.since) >= HIGH_WEIGHT_AGE);
     let weight = if is_settled { Weight::High } else { Weight::Low };
     let since = per_address.map(|rate| now - SignedDuration::try_from(rate.window).unwrap_or_default());
     let origin = ReportOrigin {
@@ -226,7 +226,7 @@ async fn store_admitted(
                 }
             }
         };
-        let voice = others.voice.unwrap_or_else(|| report.id.clone());
+        let voice = others.first_by_reporter.unwrap_or_else(|| report.id.clone());
         let report = MachineReport { voice, held, state, ..report.clone() };
         if let Some(accepted) = store(service, report, others.version).await? {
             drop(turn);
@@ -240,7 +240,7 @@ fn not_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Stores a report. Returns `None` if other reports were stored since `version`.
+/// Stores a report. Returns `None` if other reports have changed since `version`.
 async fn store(
     service: &AtmService,
     report: MachineReport,

@@ -1,4 +1,4 @@
-//! The ATM service: the state that its requests and jobs share.
+//! The shared state of the ATM service for requests and background jobs.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use super::settings::AtmSettings;
 use super::submission_slots::SubmissionSlots;
 use super::visitors::VisitorLookup;
 
-/// The ATM service. Created once, when the server starts; clones share their state.
+/// A handle to the state of the ATM service, created once at server startup. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct AtmService(Arc<AtmParts>);
 
 /// The parts of an [`AtmService`].
 #[derive(Debug)]
 pub struct AtmParts {
-    /// The state that all services share.
+    /// The state that is shared with the other services of the server.
     pub platform: Platform,
-    /// The settings.
+    /// The settings of the locator.
     pub settings: AtmSettings,
-    /// The ATMs and the place names.
+    /// The live catalogue of ATMs and place names.
     pub catalogue: Arc<Catalogue>,
-    /// The submissions of operators that are being read.
+    /// The slots for operators' submissions that are being received.
     pub submissions: SubmissionSlots,
     /// The cache of rendered pages.
     pub page_cache: PageCache,
-    /// The slots for reports that are being stored.
+    /// The queue for reports that are being stored.
     pub report_slots: ReportSlots,
     /// The lookup of signed-in visitors, if the server has logins.
     pub visitors: Option<Arc<dyn VisitorLookup>>,
@@ -52,7 +52,7 @@ impl Deref for AtmParts {
 }
 
 impl AtmService {
-    /// Creates the service.
+    /// Creates the state of the ATM service.
     #[must_use]
     pub fn new(
         platform: Platform,

@@ -1,4 +1,4 @@
-//! The settings of the ATM locator.
+//! Configuration settings of the ATM locator, read from the configuration file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +12,7 @@ use url::Url;
 
 use super::places::geocoder::{GeocoderKind, GeocoderSettings};
 
-/// The settings of the ATM locator. Each field is a key of `config.default.toml`, with its description there, or a
-/// part.
+/// The settings of the ATM locator. Each field corresponds to keys that are described in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -30,7 +29,7 @@ pub struct AtmSettings {
     pub feed_timeout: Duration,
 }
 
-/// The keys of the external geocoder.
+/// The configuration keys of the external geocoder.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GeocoderKeys {
@@ -70,7 +69,8 @@ fn is_host_name(text: &str) -> bool {
         })
 }
 
-/// Reads the external geocoder, if configured. Its default URL is that of the public server.
+/// Deserializes the settings of the external geocoder, if one is configured. The default URL is the geocoder's public
+/// server.
 fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GeocoderSettings>, D::Error> {
     const NO_PUBLIC_SERVER: &str = "geocoder_url is not set, and there is no public server of Pelias: set it to the \
                                     address of yours, such as https://pelias.example.com";

@@ -1,4 +1,4 @@
-//! Limits the concurrent submissions of operators, because each uses memory and a thread for a while.
+//! Limits for the concurrent submissions of operators. Each submission occupies memory and a thread for a while.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,36 +11,41 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::receive_slots::{ReceiveLimits, ReceiveSlot, ReceiveSlots, SlotsFull};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Maximum submissions that a server receives at once: in all, of an account, and from a client address if others wait.
-const BOUNDS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
-/// Maximum submissions that are parsed at once. The others wait with their bodies.
-const MAX_READ_AT_ONCE: usize = 2;
+/// Maximum number of submissions that a server receives concurrently: in total, per account, and per client address if
+/// others wait. The minimum transfer rate is in bytes per second.
+const RECEIVE_LIMITS: ReceiveLimits = ReceiveLimits { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
+/// Maximum number of submissions that are parsed concurrently. Others wait with their received bodies.
+const MAX_CONCURRENT_PARSES: usize = 2;
 
-/// The submissions that a server receives. Clones share their state.
+/// The slots for the submissions that a server receives. Clones share their state.
 #[derive(Clone, Debug)]
 pub struct SubmissionSlots {
     slots: ReceiveSlots,
-    turns: Arc<Semaphore>,
+    parse_permits: Arc<Semaphore>,
 }
 
 /// The slot of a submission, released on drop.
 #[derive(Debug)]
 pub(crate) struct SubmissionSlot {
     slot: ReceiveSlot,
-    turns: Arc<Semaphore>,
+    parse_permits: Arc<Semaphore>,
 }
 
 impl Default for SubmissionSlots {
     fn default() -> Self {
-        Self { slots: ReceiveSlots::new(BOUNDS), turns: Arc::new(Semaphore::new(MAX_READ_AT_ONCE)) }
+        Self {
+            slots: ReceiveSlots::new(RECEIVE_LIMITS),
+            parse_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_PARSES)),
+        }
     }
 }
 
 impl SubmissionSlots {
-    /// Acquires a slot for a submission of an account. If no slot is free, the slowest body is displaced.
+    /// Acquires a slot for a submission of an account. If no slot is free, the submission with the slowest body is
+    /// aborted.
     ///
     /// # Errors
-    /// If the account has a slot already, or if no slot is free and none may be displaced.
+    /// If the account already has a slot, or if no slot is free and no submission may be aborted.
     pub(crate) fn begin(
         &self,
         account: &Account,
@@ -49,12 +54,12 @@ impl SubmissionSlots {
     ) -> Result<SubmissionSlot, Problem> {
         let owner = format!("{} {}", account.environment.as_str(), account.name);
         let slot = self.slots.begin(owner, address, elapsed).map_err(|full| match full {
-            SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", max: BOUNDS.per_owner },
+            SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", max: RECEIVE_LIMITS.per_owner },
             SlotsFull::All => {
-                Problem::Unavailable(format!("{} submissions of ATMs are already being read", BOUNDS.slots))
+                Problem::Unavailable(format!("{} submissions of ATMs are already being read", RECEIVE_LIMITS.slots))
             }
         })?;
-        Ok(SubmissionSlot { slot, turns: Arc::clone(&self.turns) })
+        Ok(SubmissionSlot { slot, parse_permits: Arc::clone(&self.parse_permits) })
     }
 
     /// Returns the number of submissions that are being received.
@@ -65,7 +70,7 @@ impl SubmissionSlots {
 }
 
 impl SubmissionSlot {
-    /// Receives the body of a request by `receive`.
+    /// Receives the body of a request with `receive`, within the limits of the slot.
     ///
     /// # Errors
     /// The errors of `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
@@ -82,9 +87,9 @@ impl SubmissionSlot {
         received.unwrap_or_else(|end| Err(Problem::Unavailable(format!("a submission of ATMs: {end}"))))
     }
 
-    /// Waits until this submission may be parsed. The next one may be parsed when the permit is dropped.
+    /// Waits until this submission may be parsed. Dropping the permit allows the next submission to be parsed.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
-        self.turns.acquire().await.expect("the semaphore is never closed")
+        self.parse_permits.acquire().await.expect("the semaphore is never closed")
     }
 }
 

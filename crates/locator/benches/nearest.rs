@@ -1,5 +1,5 @@
-//! Benchmark of the 10 nearest points within 25 miles (this index, with and without a filter, and kiddo), and of all
-//! points within 10 miles, in nanoseconds.
+//! Benchmark of spatial searches, in nanoseconds: the 10 nearest points within 25 miles (this index with and without a
+//! filter, compared with kiddo), and all points within 10 miles.
 //!
 //! `cargo bench -p signpost-locator --bench nearest`. The variants alternate in each round, and the fastest round
 //! counts, to reduce the effect of other load.
@@ -18,9 +18,9 @@ const WITHIN: Distance = Distance::miles(25.0);
 const AROUND: Distance = Distance::miles(10.0);
 
 fn main() {
-    // `cargo test --benches` runs this too, and only compares the results.
+    // `cargo test --benches` also runs this function. It then compares the results without measuring.
     let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 0 };
-    // Ten million points take half a minute to prepare, and are used only for measurements.
+    // Preparing ten million points needs half a minute, so they are used only for measurements.
     let counts = if rounds == 0 { &[40_000][..] } else { &[40_000, 1_000_000, 10_000_000] };
     for count in counts {
         measure(*count, rounds);
@@ -30,8 +30,8 @@ fn main() {
 fn measure(count: usize, rounds: usize) {
     let mut numbers = Numbers(42);
     let cities: Vec<Point> = (0..2_000).map(|_| numbers.anywhere()).collect();
-    let points: Vec<Point> = (0..count).map(|_| numbers.near_some(&cities)).collect();
-    let queries: Vec<Point> = (0..QUERIES).map(|_| numbers.near_some(&cities)).collect();
+    let points: Vec<Point> = (0..count).map(|_| numbers.near_city(&cities)).collect();
+    let queries: Vec<Point> = (0..QUERIES).map(|_| numbers.near_city(&cities)).collect();
     let start = Instant::now();
     let index = Index::build(&points);
     println!("{count} points: built in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
@@ -40,7 +40,7 @@ fn measure(count: usize, rounds: usize) {
     let chord = (2.0 * (WITHIN.in_metres() / EARTH_RADIUS.in_metres() / 2.0).sin()).powi(2);
 
     let ours = |from: Point| index.nearest(from, WITHIN, K.get(), |_| true);
-    // Accepts three of ten, like a filter for ATMs that also sell.
+    // Accepts three of ten points, like a filter for ATMs that pay out cash.
     let filtered = |from: Point| index.nearest(from, WITHIN, K.get(), |at| at % 10 < 3);
     let theirs = |from: Point| kiddo.query(&vector(from)).nearest_n::<SquaredEuclidean<f64>>(K).within(chord).execute();
     let mut found = 0;
@@ -77,7 +77,7 @@ fn measure(count: usize, rounds: usize) {
         );
         println!("  ours {ours:.0} ns, filtered {filtered:.0} ns, kiddo {theirs:.0} ns");
         println!("  ours is {:.2} x kiddo, filtered {:.2} x ours unfiltered", ours / theirs, filtered / ours);
-        // `make bench` reads these lines.
+        // `make bench` parses these lines.
         println!("RESULT\tnearest_{count}\t{}", ours / theirs);
     }
 }
@@ -100,11 +100,11 @@ fn vector(point: Point) -> [f64; 3] {
     [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
 }
 
-/// Deterministic random numbers (`SplitMix64`).
+/// A deterministic generator of pseudorandom numbers (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
-    /// Returns a number of at least 0 and less than 1.
+    /// Returns a number between 0 (inclusive) and 1 (exclusive).
     #[expect(clippy::cast_precision_loss, reason = "the upper 53 bits fit")]
     fn fraction(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -118,8 +118,9 @@ impl Numbers {
         Point::new(25.0 + 24.0 * self.fraction(), -124.0 + 57.0 * self.fraction()).expect("in the United States")
     }
 
-    /// Returns a point near a city, as ATMs are distributed: most in the first cities, and close to the centre.
-    fn near_some(&mut self, cities: &[Point]) -> Point {
+    /// Returns a point near a city, distributed like ATMs: most points are in the first cities and close to their
+    /// centres.
+    fn near_city(&mut self, cities: &[Point]) -> Point {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -127,7 +128,7 @@ impl Numbers {
             reason = "an index"
         )]
         let city = cities[(self.fraction().powi(4) * cities.len() as f64) as usize];
-        let (away, turn) = (0.3 * self.fraction().powi(2), std::f64::consts::TAU * self.fraction());
-        Point::new(city.lat() + away * turn.sin(), city.lon() + away * turn.cos()).expect("near the city")
+        let (radius, angle) = (0.3 * self.fraction().powi(2), std::f64::consts::TAU * self.fraction());
+        Point::new(city.lat() + radius * angle.sin(), city.lon() + radius * angle.cos()).expect("near the city")
     }
 }

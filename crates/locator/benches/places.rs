@@ -1,6 +1,6 @@
-//! Benchmark of look-ups by exact and by misspelt name, in microseconds, compared with simple solutions: a hash table
-//! of the names, and a linear search. Also measures streets, landmarks and nonsense relative to the exact name, and the
-//! slowest texts that `make fuzz` found.
+//! Benchmark of place lookups by exact and by misspelt name, in microseconds, compared with a hash table of the names
+//! and with a linear search. Also measures streets, landmarks and nonsense relative to an exact name, and the slowest
+//! texts that `make fuzz` found.
 //!
 //! `cargo bench -p signpost-locator --bench places`. The variants alternate, and the fastest round of each counts.
 
@@ -12,9 +12,9 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Point, fold, sample};
 
 const ROUNDS: usize = 7;
-/// Number of look-ups of each text in a round.
+/// Number of lookups of each text in a round.
 const TIMES: u32 = 20;
-/// Maximum time of any text, in milliseconds.
+/// Maximum time of any lookup, in milliseconds.
 const LONGEST: f64 = 5.0;
 
 const STREETS: [&str; 4] = [
@@ -25,7 +25,7 @@ const STREETS: [&str; 4] = [
 ];
 const LANDMARKS: [&str; 4] = ["LAX", "Times Square", "bitcoin atm near Disney World", "the Galleria Houston"];
 const NONSENSE: [&str; 4] = ["asdfghjkl", "I don't know", "Xyzzyplugh, TX", "Lorem ipsum dolor sit amet"];
-/// Slow texts: several scripts, with suffixes, commas and brackets that cause many attempts.
+/// Slow texts in several scripts, with suffixes, commas and brackets that cause many attempts.
 const SLOWEST: [&str; 4] = [
     "กｽ\u{fffd}kﾹ\u{ffff}踗\u{fffd}n Tk\u{fffd}\u{fffd}kﾹ\u{fff8}\u{fffd}뻀踗kwhn CountyeNorth ab me\u{fffd}",
     "กฃ뻀踗\u{fffd}n TkwhneNorth ab me\u{fffd}",
@@ -34,7 +34,7 @@ const SLOWEST: [&str; 4] = [
 ];
 
 fn main() {
-    // `cargo test --benches` runs this too, and only compares the results.
+    // `cargo test --benches` also runs this function. It then compares the results without measuring.
     let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 0 };
     let start = Instant::now();
     let gazetteer = Gazetteer::embedded();
@@ -68,7 +68,7 @@ fn main() {
     if rounds > 0 {
         let micros = |took: Duration| took.as_secs_f64() * 1e6;
         let (table, [exact, misspelt, street, landmark, nonsense]) = (micros(by_table), fastest.map(micros));
-        // The linear search reads only the names of the samples; the gazetteer has thousands of times as many.
+        // The linear search covers only the names of the samples. The gazetteer has thousands of times as many names.
         #[expect(clippy::cast_precision_loss, reason = "a few digits are enough to read")]
         let walk = micros(by_walk) * gazetteer.len() as f64 / folded.len() as f64;
         println!("  exact {exact:.2} µs (goal 1), {:.1} x a hash table of {} names", exact / table, known.len());
@@ -78,7 +78,7 @@ fn main() {
         }
         let slowest = slow.map(micros).into_iter().fold(0.0, f64::max) / 1e3;
         println!("  the slowest {slowest:.2} ms (goal {LONGEST}), {:.4} x a scan of all names", slowest * 1e3 / walk);
-        // `make bench` reads these lines.
+        // `make bench` parses these lines.
         for (key, took) in [("exact", exact), ("mistake", misspelt), ("slowest", slowest)] {
             println!("RESULT\tplace_{key}\t{took}");
         }
@@ -105,7 +105,7 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// Returns the time of one look-up.
+/// Returns the mean time of a lookup.
 fn time<T>(texts: &[&str], look_up: impl Fn(&str) -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..TIMES {

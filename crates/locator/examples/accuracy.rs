@@ -1,5 +1,5 @@
-//! Measures the accuracy of the gazetteer with the questions of `tests/questions.tsv`, by kind, and with the addresses
-//! in a file of ATMs, as `City, ST` and ZIP codes. Lists the failures.
+//! Measures the accuracy of the gazetteer and lists the failures. It uses the questions in `tests/questions.tsv`,
+//! grouped by kind, and the `City, ST` texts and ZIP codes of the addresses in a file of ATMs.
 //!
 //! `make accuracy`, or `cargo run --release --example accuracy -- [FILE [COLUMN=VALUE …]]`
 
@@ -15,15 +15,15 @@ mod question;
 
 /// Maximum distance between an ATM and the centre of the correct place.
 const NEAR: Distance = Distance::miles(25.0);
-/// Maximum number of listed texts.
+/// Maximum number of failed texts that are listed.
 const MAX_NAMED: usize = 200;
 
-/// The results of the texts of a file. Each row counts, and is compared with the location of its ATM.
+/// The results for the texts in a file of ATMs. The result for each row is compared with the location of its ATM.
 #[derive(Default)]
 struct Tally {
     rows: usize,
     near: usize,
-    /// The distinct texts, each with its number of unresolved rows and of distant results.
+    /// The distinct failed texts, each with its numbers of unresolved rows and of distant results.
     texts: BTreeMap<String, [usize; 2]>,
 }
 

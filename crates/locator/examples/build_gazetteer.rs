@@ -1,4 +1,5 @@
-//! Builds the embedded gazetteer. `data/gazetteer.sh` runs it; `data/NOTICE.md` lists its sources.
+//! Builds the embedded gazetteer from public data. `data/gazetteer.sh` runs this program; `data/NOTICE.md` lists the
+//! sources.
 //!
 //! `cargo run --release --example build_gazetteer -- CITIES500_JSON CITIES_JSON ZCTA_JS US_TXT FSA_CSV OUTPUT`
 
@@ -10,13 +11,13 @@ use serde::Deserialize;
 use signpost_locator::gazetteer::{GeoName, GeonamesLine, Postcode, build, read_line};
 use signpost_locator::{Distance, Point, Region};
 
-/// Minimum population of a place outside the United States and Canada. In these two, all places of the data are
-/// included: 500 people or more, and seats of counties.
-const FEWEST: u32 = 5_000;
-/// Maximum distance between the points of a place in the two packages.
+/// Minimum population of a place outside the United States and Canada. For these two countries, all places in the
+/// source are included: places with at least 500 people, and county seats.
+const MIN_POPULATION: u32 = 5_000;
+/// Maximum distance between the points of one place in the two packages of `GeoNames` data.
 const SAME_PLACE: Distance = Distance::miles(3.0);
 
-/// A place of `GeoNames`, in the format of its package.
+/// A `GeoNames` place in the first package.
 #[derive(Deserialize)]
 struct City {
     name: String,
@@ -29,7 +30,7 @@ struct City {
     alternatenames: Vec<String>,
 }
 
-/// A place of `GeoNames` in the package that has its second administrative division.
+/// A `GeoNames` place in the second package. Only this package contains the second-level administrative division.
 #[derive(Deserialize)]
 struct LocatedCity {
     name: String,
@@ -40,7 +41,7 @@ struct LocatedCity {
     admin2: String,
 }
 
-/// The second administrative divisions of places, by country, first division and name.
+/// The second-level administrative divisions of places, by country, first-level division and name.
 type SecondDivisions = HashMap<(String, String, String), Vec<(Point, String)>>;
 
 /// A ZIP code tabulation area of the Census.
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cities: BTreeMap<u64, City> = serde_json::from_str(&fs::read_to_string(cities)?)?;
     let divisions = second_divisions(serde_json::from_str(&fs::read_to_string(located)?)?);
     let names: Vec<GeoName> = cities.into_iter().filter_map(|(id, city)| name(id, city, &divisions)).collect();
-    // The Census has the most exact centres of ZIP codes, so it comes first.
+    // The Census data comes first, because it has the most exact centres of ZIP codes.
     let mut postcodes = zctas(&fs::read_to_string(census)?)?;
     postcodes.extend(fs::read_to_string(post)?.lines().filter_map(|line| match read_line(line)? {
         GeonamesLine::Postcode(postcode) => Some(postcode),
@@ -66,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }));
     postcodes.extend(fs::read_to_string(areas)?.lines().filter_map(forward_sortation_area));
     println!("{} places, {} postcodes before they are sorted", names.len(), postcodes.len());
-    let blob = build(names, &[], &postcodes, FEWEST)?;
+    let blob = build(names, &[], &postcodes, MIN_POPULATION)?;
     println!("{} bytes", blob.len());
     Ok(fs::write(output, blob)?)
 }

@@ -1,4 +1,5 @@
-//! Measures the accuracy of the gazetteer with the questions of `tests/questions-world.tsv`, by kind. Lists the failures.
+//! Measures the accuracy of the gazetteer outside the United States and lists the failures. It uses the questions in
+//! `tests/questions-world.tsv`, grouped by kind.
 //!
 //! `make accuracy`, or `cargo run --release --example world`
 
@@ -9,14 +10,14 @@ use signpost_locator::gazetteer::{Gazetteer, MAX_TEXT_CHARS, Unresolved, Unresol
 use signpost_locator::{Distance, Point};
 
 const QUESTIONS: &str = include_str!("../tests/questions-world.tsv");
-/// Maximum distance between an answer and the point that is meant.
+/// Maximum distance between a result and the correct point.
 const NEAR: Distance = Distance::miles(25.0);
-/// Maximum distance between a suggested city of a division and its middle.
+/// Maximum distance between a suggested city of a division and the middle of the division.
 const IN_DIVISION: Distance = Distance::miles(500.0);
-/// Confidence above which a wrong answer misleads.
+/// Minimum confidence of a wrong result that counts as confidently wrong.
 const CONFIDENT: f64 = 0.5;
 
-/// The results of one kind of question.
+/// The results for one kind of question.
 #[derive(Default)]
 struct Score {
     asked: usize,
@@ -76,7 +77,7 @@ fn main() {
     }
 }
 
-/// Returns the time of the slowest of some texts with many parts, in microseconds.
+/// Returns the time of the slowest of several complex texts, in microseconds.
 fn slowest(gazetteer: &Gazetteer) -> u128 {
     let parts = [
         "10115 Berlin ",

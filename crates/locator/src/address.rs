@@ -1,4 +1,4 @@
-//! Postal addresses, and a parser for those of the United States and Canada.
+//! Postal addresses, with a parser for addresses of the United States and Canada.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,19 @@ use crate::region::Region;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Address {
-    /// House number and street, and all other text before the city.
+    /// The house number, the street and all other text before the city.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub street: Option<ArcStr>,
-    /// City.
+    /// The city.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<ArcStr>,
-    /// The code of the [`Region`] in the United States and Canada; elsewhere the source's text.
+    /// The code of the [`Region`] in the United States and Canada; the text of the source in other countries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<ArcStr>,
-    /// Postcode.
+    /// The postcode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub postcode: Option<ArcStr>,
-    /// Country.
+    /// The country.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
     /// The complete address on one line, as in the source.
@@ -39,8 +39,8 @@ impl Address {
         *self == Self::default()
     }
 
-    /// Returns the address on one line: as in the source, else joined from its parts. `None` if only the country is
-    /// known.
+    /// Returns the address on one line, as written in the source or joined from its parts. Returns `None` if only the
+    /// country is known.
     ///
     /// ```
     /// # use signpost_locator::Address;
@@ -55,12 +55,12 @@ impl Address {
         if let Some(written) = &self.formatted {
             return Some(Cow::Borrowed(written));
         }
-        let end = joined([self.region.as_deref(), self.postcode.as_deref()], " ");
-        joined([self.street.as_deref(), self.city.as_deref(), end.as_deref()], ", ").map(Cow::Owned)
+        let end = join_present([self.region.as_deref(), self.postcode.as_deref()], " ");
+        join_present([self.street.as_deref(), self.city.as_deref(), end.as_deref()], ", ").map(Cow::Owned)
     }
 
-    /// Parses an address of the United States or Canada that is written on one line. `None` if it does not end in a
-    /// region, with or without postcode and country; `formatted` is the line itself.
+    /// Parses a one-line address of the United States or Canada. Returns `None` unless it ends in a region, optionally
+    /// followed by a postcode and a country. `formatted` of the result is the line itself.
     ///
     /// ```
     /// # use signpost_locator::Address;
@@ -94,13 +94,13 @@ impl Address {
     }
 }
 
-/// Joins the present parts. `None` if the result is empty.
-fn joined<const N: usize>(parts: [Option<&str>; N], separator: &str) -> Option<String> {
+/// Joins the parts that are present. Returns `None` if the result is empty.
+fn join_present<const N: usize>(parts: [Option<&str>; N], separator: &str) -> Option<String> {
     let line = parts.into_iter().flatten().collect::<Vec<_>>().join(separator);
     if line.is_empty() { None } else { Some(line) }
 }
 
-/// Parses a postcode of the United States or Canada: returns it in its usual form (`78701`, `78701-1234`, `M5V 2T6`)
+/// Parses a postcode of the United States or Canada. Returns it in its usual form (`78701`, `78701-1234`, `M5V 2T6`)
 /// with its country.
 pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
     if !text.contains(|letter: char| letter.is_ascii_digit()) {
@@ -122,7 +122,7 @@ pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
     }
 }
 
-/// Parses the first half of a Canadian postal code, such as `M5V`. None begins with D, F, I, O, Q, U, W or Z.
+/// Parses the first half of a Canadian postal code, such as `M5V`. The first letter cannot be D, F, I, O, Q, U, W or Z.
 pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Country)> {
     let text = text.trim();
     if text.len() != 3 {
@@ -134,7 +134,7 @@ pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Countr
     (begins && digit.is_ascii_digit() && last.is_ascii_uppercase()).then_some((code, Country::CANADA))
 }
 
-/// Checks for the name of the United States or Canada that is not a region too: `CA` in an address is California.
+/// Checks whether a text names the United States or Canada and cannot be a region: `CA` in an address is California.
 fn is_country_here(text: &str) -> bool {
     let here = !text.contains(|letter: char| letter.is_ascii_digit())
         && matches!(Country::parse(text), Some(Country::UNITED_STATES | Country::CANADA));
@@ -143,7 +143,7 @@ fn is_country_here(text: &str) -> bool {
 
 /// Splits a postcode off the end of a text.
 pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
-    // A Canadian postcode has one or two words.
+    // A Canadian postcode is written as one or two words.
     let mut breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
     let starts = [breaks.next(), breaks.next(), Some(0)];
     for start in starts.into_iter().flatten() {
@@ -160,7 +160,7 @@ pub(crate) fn split_region(text: &str, parse: fn(&str) -> Option<Region>) -> Opt
     if let Some(region) = parse(text) {
         return Some(("", region));
     }
-    // The longest name wins: West Virginia is not Virginia. None has more than three words.
+    // The longest match takes precedence: West Virginia is not Virginia. No region has more than three words.
     let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(3).collect();
     breaks.into_iter().rev().find_map(|at| Some((text[..at].trim(), parse(&text[at..])?)))
 }
@@ -169,7 +169,7 @@ pub(crate) fn split_region(text: &str, parse: fn(&str) -> Option<Region>) -> Opt
 mod tests {
     use super::*;
 
-    /// A line, and its street, city, region, postcode and country.
+    /// A line, and the expected street, city, region, postcode and country.
     #[rustfmt::skip]
     const LINES: [(&str, [&str; 5]); 18] = [
         ("398 San Juan Ave, Alamosa, CO 81101", ["398 San Juan Ave", "Alamosa", "CO", "81101", "US"]),

@@ -1,4 +1,4 @@
-//! The record of an ATM.
+//! The data model of an ATM: its ID, its record, and the codes of coins.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,11 +23,13 @@ pub struct Atm {
     pub id: AtmId,
     /// The name of the source, such as `sample` or the name of an import.
     pub source: Arc<str>,
-    /// The record of the source. Boxed, because ATMs are sorted and merged by the ten thousand.
+    /// The record of the source. It is boxed, because tens of thousands of ATMs are moved when they are sorted and
+    /// merged.
     pub record: Box<Record>,
 }
 
-/// The record of one source about an ATM. Missing fields are `None`, unknown or empty, never guessed.
+/// The record of one source about an ATM. Values that the source does not state are `None`, unknown or empty, never
+/// guessed.
 ///
 /// It is stored as JSON. A field that is missing in a stored record is read as unknown, so that fields can be added
 /// without a migration.
@@ -39,10 +41,10 @@ pub struct Record {
     /// The name of the ATM or of its location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<ArcStr>,
-    /// The operator.
+    /// The name of the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<ArcStr>,
-    /// The brand on the ATM.
+    /// The brand shown on the ATM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand: Option<ArcStr>,
     /// Its location.
@@ -59,10 +61,10 @@ pub struct Record {
     /// Its operational state.
     #[serde(default)]
     pub reported: ReportedState,
-    /// The time of the report of that state, else the date of the record.
+    /// The time of the report of the operational state, or the date of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_at: Option<Timestamp>,
-    /// The time at which the record was last verified.
+    /// The time when the record was last verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
     /// Whether it sells coins for cash.
@@ -81,49 +83,49 @@ pub struct Record {
     /// An `http` or `https` URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website: Option<ArcStr>,
-    /// Rare fields.
+    /// Fields that few sources have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<Box<MoreFields>>,
 }
 
-/// Fields that few sources have; separate, so that the other records stay small.
+/// Record fields that few sources have. They are stored separately, so that other records stay small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MoreFields {
-    /// Its fees.
+    /// The fees.
     #[serde(skip_serializing_if = "Fees::is_empty")]
     pub fees: Fees,
-    /// Its limits.
+    /// The cash limits.
     #[serde(skip_serializing_if = "CashLimits::is_empty")]
     pub limits: CashLimits,
-    /// The identification it requires.
+    /// The identification that the ATM requires.
     pub kyc: Kyc,
     /// The trading options of individual coins, if known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub trades: BTreeMap<Coin, Trade>,
-    /// The currencies of its cash.
+    /// The currencies of the cash that the ATM accepts or pays out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fiat: Vec<Currency>,
     /// The Wikidata item of its brand, such as `Q123`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand_wikidata: Option<ArcStr>,
-    /// Its network.
+    /// The network that the ATM belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ArcStr>,
-    /// The business in which it is located.
+    /// The business that the ATM is located in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub located_in: Option<ArcStr>,
     /// Whether it is indoors.
     pub indoor: Tri,
-    /// Its floor.
+    /// The floor that the ATM is located on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<ArcStr>,
-    /// Directions to it.
+    /// Directions to the ATM inside its location.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<ArcStr>,
     /// Whether it is wheelchair accessible.
     pub wheelchair: Tri,
-    /// Its manufacturer.
+    /// The manufacturer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manufacturer: Option<ArcStr>,
     /// The model name of the manufacturer.
@@ -135,13 +137,13 @@ pub struct MoreFields {
     /// The hours of telephone support.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_hours: Option<ArcStr>,
-    /// A notice of the operator.
+    /// A notice by the operator for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<ArcStr>,
     /// Pictures of it, as `http` or `https` URLs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ArcStr>,
-    /// The operator's number of the ATM, if it differs from the source's identifier.
+    /// The operator's own number for the ATM, if it differs from the source's identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_ref: Option<ArcStr>,
     /// The URL of the ATM's page at the source.
@@ -152,7 +154,7 @@ pub struct MoreFields {
     pub end_date: Option<Date>,
 }
 
-/// The ID of an ATM: 1 to 2^53, exact in every JSON reader.
+/// The ID of an ATM, an integer from 1 to 2^53. Every JSON parser can represent it exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct AtmId(u64);
@@ -161,15 +163,15 @@ pub struct AtmId(u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedState {
-    /// In service.
+    /// The ATM is in service.
     InService,
-    /// Present, but not working.
+    /// The ATM exists but does not work.
     OutOfService,
-    /// Closed temporarily.
+    /// The ATM is temporarily closed.
     TemporarilyClosed,
-    /// Removed.
+    /// The ATM was removed.
     PermanentlyClosed,
-    /// Not reported.
+    /// The source does not report a state.
     #[default]
     Unknown,
 }
@@ -178,7 +180,7 @@ pub enum ReportedState {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(into = "String")]
 pub struct Coin {
-    /// In ASCII, padded with zeros: coins are in most records and should need no allocation.
+    /// The code in ASCII, padded with zeros. It is stored inline, because most records contain coins.
     code: [u8; Self::MAX_LEN],
 }
 
@@ -207,19 +209,19 @@ impl Record {
         }
     }
 
-    /// Returns the rare fields for modification.
+    /// Returns the rare fields for modification, and creates them if necessary.
     pub fn more_mut(&mut self) -> &mut MoreFields {
         self.more.get_or_insert_default()
     }
 
-    /// Returns the time of the newest report or verification.
+    /// Returns the time of the newest report or verification, if known.
     #[must_use]
     pub fn known_at(&self) -> Option<Timestamp> {
         self.reported_at.max(self.verified_at)
     }
 
-    /// Returns whether it sells (`buy`) or pays out (`sell`) a coin, by the options of the coin itself, else by the
-    /// list of coins and the services of the ATM.
+    /// Returns whether users can buy or sell a coin. The trading options of the coin take precedence over the list of
+    /// coins and the general services of the ATM.
     #[must_use]
     pub fn trades(&self, coin: &Coin) -> Trade {
         let own = self.more.as_ref().and_then(|more| more.trades.get(coin)).copied().unwrap_or_default();
@@ -231,7 +233,7 @@ impl Record {
         }
     }
 
-    /// Returns the title: the name, else the brand or operator, else `Bitcoin ATM`.
+    /// Returns the title of the ATM: its name, brand or operator, whichever is known first, or `Bitcoin ATM`.
     ///
     /// ```
     /// # use signpost_locator::{Point, Record};
@@ -246,8 +248,8 @@ impl Record {
     }
 }
 
-/// Returns whether an ATM offers a service for a coin: `own` for this coin, else the service of the ATM if it `deals`
-/// in the coin.
+/// Returns whether an ATM offers a service for a coin. `own` is the trading option of the coin, `deals` is whether the
+/// ATM trades the coin, and `service` is whether it offers the service in general.
 fn trades_coin(own: Tri, deals: Tri, service: Tri) -> Tri {
     match (own, deals) {
         (Tri::Unknown, Tri::Yes) => service,
@@ -260,7 +262,7 @@ impl AtmId {
     /// Maximum ID, 2^53.
     pub const MAX: Self = Self(1 << 53);
 
-    /// Creates an ID. `None` if the number is not 1 to 2^53.
+    /// Creates an ID. Returns `None` if the number is not in the range from 1 to 2^53.
     #[must_use]
     pub fn new(number: u64) -> Option<Self> {
         (1..=Self::MAX.0).contains(&number).then_some(Self(number))
@@ -317,7 +319,7 @@ impl Coin {
         Some(if coin.code() == "XBT" { Self::bitcoin() } else { coin })
     }
 
-    /// Returns `BTC`.
+    /// Returns Bitcoin, `BTC`.
     #[must_use]
     pub fn bitcoin() -> Self {
         Self { code: *b"BTC\0\0\0\0\0\0\0" }

@@ -1,4 +1,4 @@
-//! The rows of a merged ATM, and the parts of its record that come from each.
+//! The provenance of a merged ATM: its rows, and the parts of its record that come from each row.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::atm::{Atm, AtmId, Record, ReportedState};
 use crate::tri::Tri;
 
 /// The names of the parts of a record.
-const NAMES: [&str; 12] = [
+const PART_NAMES: [&str; 12] = [
     "location", "name", "operator", "brand", "address", "hours", "status", "services", "coins", "phone", "website",
     "more",
 ];
-/// The positions of parts in [`NAMES`].
+/// The indexes of parts in [`PART_NAMES`].
 pub(crate) const ADDRESS: usize = 4;
 pub(crate) const STATUS: usize = 6;
 pub(crate) const SERVICES: usize = 7;
 pub(crate) const COINS: usize = 8;
 
-/// A row of a source in a merged ATM.
+/// A row of a merged ATM, with the parts of the merged record that come from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceClaim {
     /// The ID of the row.
@@ -30,14 +30,14 @@ pub struct SourceClaim {
     pub source_ref: Option<ArcStr>,
     /// The URL of the ATM's page at the source.
     pub url: Option<ArcStr>,
-    /// The date of the row: of its newest report or verification.
+    /// The date of the newest report or verification in the row.
     pub known_at: Option<Timestamp>,
     /// The parts of the merged record that come from this row.
     pub parts: ClaimParts,
 }
 
 impl SourceClaim {
-    /// Returns the claim of a row, still without parts.
+    /// Creates the claim of a row, initially without parts.
     pub(crate) fn of(atm: &Atm) -> Self {
         let record = &atm.record;
         Self {
@@ -56,7 +56,7 @@ impl SourceClaim {
 pub struct ClaimParts(u16);
 
 impl ClaimParts {
-    /// Returns the parts that a record has. Being in service without a date is no report of the status.
+    /// Returns the parts that a record contains. An undated in-service state does not count as a status.
     pub(crate) fn of(record: &Record) -> Self {
         let has_status = match record.reported {
             ReportedState::Unknown => false,
@@ -82,11 +82,11 @@ impl ClaimParts {
 
     /// Returns the names of the parts.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
+        PART_NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
     }
 
-    pub(crate) fn has(self, at: usize) -> bool {
-        self.0 & (1 << at) != 0
+    pub(crate) fn has(self, index: usize) -> bool {
+        self.0 & (1 << index) != 0
     }
 
     /// Returns the parts of `self` that are not in `other`.

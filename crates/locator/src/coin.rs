@@ -1,8 +1,8 @@
-//! Coins by name.
+//! The names of common coins.
 
 use crate::atm::Coin;
 
-/// Codes of coins that ATMs trade, each with a name in lower case.
+/// The codes of coins that ATMs commonly trade, each with a name in lower case.
 const NAMES: [(&str, &str); 34] = [
     ("ADA", "cardano"),
     ("AVAX", "avalanche"),
@@ -41,8 +41,8 @@ const NAMES: [(&str, &str); 34] = [
 ];
 
 impl Coin {
-    /// Returns the coin with this name or code, in any case. Any text in the form of a code is accepted; the known
-    /// coins are those of [`Coin::common`].
+    /// Parses the name or code of a coin, in any case. The names of the coins in [`Coin::common`] are known; any text
+    /// in the form of a code is accepted.
     ///
     /// ```
     /// # use signpost_locator::Coin;
@@ -56,7 +56,7 @@ impl Coin {
         Self::parse(code)
     }
 
-    /// Returns each coin that has a name here once, by code.
+    /// Returns the coins with a known name, sorted by code, without duplicates.
     pub fn common() -> impl Iterator<Item = Self> {
         let codes = NAMES.iter().map(|(code, _)| *code);
         let mut before = "";

@@ -1,4 +1,4 @@
-//! Countries by code and name.
+//! Countries, and their lookup by code and name.
 
 mod table;
 
@@ -12,7 +12,7 @@ use crate::fold::fold;
 use crate::stored_form::from_text;
 use table::{COUNTRIES, CountryRow};
 
-/// Every country by its codes in lower case and its folded names. Codes take precedence over names.
+/// All countries by their codes in lower case and their folded names. Codes take precedence over names.
 static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
     let mut named = HashMap::new();
     for row in &COUNTRIES {
@@ -28,7 +28,7 @@ static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
     named
 });
 
-/// A country, by its ISO 3166-1 alpha-2 code. Serialized as that code.
+/// A country, represented and serialized as its ISO 3166-1 alpha-2 code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(into = "String")]
 pub struct Country([u8; 2]);
@@ -59,13 +59,13 @@ impl Country {
 
     /// Parses a text like [`Country::parse`], given its folded form.
     pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
-        // Folding would expand a code such as MT like an abbreviation.
+        // Short texts are looked up unfolded, because folding would expand a code such as MT as an abbreviation.
         Self::of_short_text(text.trim()).or_else(|| NAMED.get(name).copied())
     }
 
-    /// Returns the country with this code or name of at most three letters, in any case.
+    /// Looks up a country by a code or name of at most three letters, in any case.
     fn of_short_text(text: &str) -> Option<Self> {
-        // In lower case it is rather a drive.
+        // Only in upper case, because `dr` in an address is an abbreviation of "drive".
         if text == "DR" {
             return Some(Self(*b"DO"));
         }
@@ -80,7 +80,7 @@ impl Country {
         Self(row.0.as_bytes().try_into().unwrap_or_default())
     }
 
-    /// Returns the two letters, in upper case.
+    /// Returns the two-letter code in upper case.
     #[must_use]
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! The dates of data.
+//! The range of dates of a set of records.
 
 use jiff::Timestamp;
 
-use crate::status::FRESH;
+use crate::status::IN_SERVICE_VALIDITY;
 
-/// The dates of several records.
+/// The newest and the oldest date in a set of records, and the number of undated records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataDates {
     /// The newest date, in whole seconds.
@@ -40,7 +40,7 @@ impl DataDates {
     #[must_use]
     pub fn oldest_if_distant(&self) -> Option<Timestamp> {
         let newest = self.newest?;
-        self.oldest.filter(|oldest| newest.duration_since(*oldest) > FRESH)
+        self.oldest.filter(|oldest| newest.duration_since(*oldest) > IN_SERVICE_VALIDITY)
     }
 }
 

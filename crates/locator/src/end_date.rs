@@ -1,4 +1,4 @@
-//! The day on which an ATM closes permanently.
+//! The end date of an ATM, the day on which it closes permanently.
 
 use jiff::Timestamp;
 use jiff::civil::Time;
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use crate::atm::{Record, ReportedState};
 
 impl Record {
-    /// Returns the beginning of the day on which the ATM closes permanently, in its time zone; in UTC, if the time zone
+    /// Returns the start of the day on which the ATM closes permanently, in its time zone, or in UTC if the time zone
     /// is unknown.
     #[must_use]
     pub fn ends_at(&self) -> Option<Timestamp> {
@@ -16,8 +16,8 @@ impl Record {
         zone.to_timestamp(date.to_datetime(Time::midnight())).ok()
     }
 
-    /// Marks the ATM as permanently closed if its last day has come. Returns the time at which it closes, if that is
-    /// after `now`.
+    /// Marks the ATM as permanently closed if its end date has been reached. Otherwise returns the time when it closes,
+    /// if it has an end date.
     ///
     /// ```
     /// use signpost_locator::{Point, Record, ReportedState};

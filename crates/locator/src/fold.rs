@@ -1,10 +1,10 @@
-//! A normal form for place names.
+//! Normalization of place names for comparison (`fold`) and for URLs (`slug`).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Common abbreviations and spelling variants, with their full forms.
-const SHORT: [(&str, &str); 28] = [
+/// Common abbreviations and spelling variants in place names, with their full forms.
+const ABBREVIATIONS: [(&str, &str); 28] = [
     ("bch", "beach"),
     ("brk", "brook"),
     ("centre", "center"),
@@ -35,8 +35,8 @@ const SHORT: [(&str, &str); 28] = [
     ("w", "west"),
 ];
 
-/// Letters that Unicode does not decompose, with their ASCII spelling.
-const PLAIN: [(char, &str); 11] = [
+/// Letters without a Unicode decomposition, with their ASCII spelling.
+const SPECIAL_LETTERS: [(char, &str); 11] = [
     ('ß', "ss"),
     ('æ', "ae"),
     ('œ', "oe"),
@@ -51,8 +51,8 @@ const PLAIN: [(char, &str); 11] = [
 ];
 
 /// Returns the normal form for comparing place names: without case, accents, spaces and punctuation, and with `St`,
-/// `Ste`, `Mt`, `Ft` and the like written out. Two names with equal normal forms are equal. Empty if the text has no
-/// letters or digits.
+/// `Ste`, `Mt`, `Ft` and the like written out. Names with equal normal forms are considered equal. The result is empty
+/// if the text has no letters or digits.
 ///
 /// ```
 /// use signpost_locator::fold;
@@ -65,7 +65,8 @@ pub fn fold(name: &str) -> String {
     fold_words(name, |_| ())
 }
 
-/// Returns the name for a URL: its folded words, joined by hyphens. The slug and the name have equal normal forms.
+/// Returns the form of a name for URLs: its folded words, joined by hyphens. The slug and the name have equal normal
+/// forms.
 ///
 /// ```
 /// use signpost_locator::{fold, slug};
@@ -77,27 +78,28 @@ pub fn slug(name: &str) -> String {
     words(name).join("-")
 }
 
-/// Returns the folded words of a name; [`fold`] concatenates them.
+/// Returns the folded words of a name. [`fold`] concatenates them.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     fold_words(name, |word| words.push(word.to_owned()));
     words
 }
 
-/// Returns the long form of an abbreviated word.
+/// Returns the full form of an abbreviated word.
 pub(crate) fn long_form(word: &str) -> Option<&'static str> {
-    /// Maximum length of the abbreviations in bytes.
+    /// Maximum length of an abbreviation, in bytes.
     const MAX_LEN: usize = 7;
     if word.len() > MAX_LEN {
         return None;
     }
-    SHORT.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
+    ABBREVIATIONS.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
 }
 
 /// Concatenates the folded words of a name, and calls `on_word` with each.
 fn fold_words(name: &str, on_word: impl FnMut(&str)) -> String {
-    let mut words = FoldedWords { all: String::with_capacity(name.len() + 8), start: 0, run: 0, on_word };
-    // Most names are ASCII, and lookups in Unicode's tables are slow.
+    let mut words =
+        FoldedWords { all: String::with_capacity(name.len() + 8), start: 0, letters_since_break: 0, on_word };
+    // Fast path: most names are ASCII, and lookups in Unicode tables are slow.
     if name.is_ascii() {
         for letter in name.bytes() {
             words.take(char::from(letter.to_ascii_lowercase()));
@@ -110,39 +112,40 @@ fn fold_words(name: &str, on_word: impl FnMut(&str)) -> String {
     words.all
 }
 
-/// The folded words of a name so far.
+/// The state of folding a name: the words that are complete, and the current word.
 struct FoldedWords<F> {
     all: String,
-    /// Start of the last word.
+    /// The start of the current word in `all`.
     start: usize,
-    /// Letters since the last full stop or break: the stops in P.E.I. are within a word, the stop in St.Louis is not.
-    run: usize,
+    /// The number of letters since the last full stop or word break. It distinguishes full stops within a word (P.E.I.)
+    /// from a full stop between words (St.Louis).
+    letters_since_break: usize,
     on_word: F,
 }
 
 impl<F: FnMut(&str)> FoldedWords<F> {
-    /// Adds a letter in lower case.
+    /// Adds a lower-case character.
     fn take(&mut self, letter: char) {
         if letter.is_ascii_alphanumeric() {
             self.all.push(letter);
-            self.run += 1;
+            self.letters_since_break += 1;
         } else if is_apostrophe(letter) {
-            // Skipped before `is_alphanumeric`, because it is true for some of them.
-        } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
+            // Apostrophes are skipped before this check, because `is_alphanumeric` is true for some of them.
+        } else if let Some((_, plain)) = SPECIAL_LETTERS.iter().find(|(special, _)| *special == letter) {
             self.all.push_str(plain);
-            self.run += 1;
+            self.letters_since_break += 1;
         } else if letter.is_alphanumeric() {
             self.all.push(letter);
-            self.run += 1;
+            self.letters_since_break += 1;
         } else {
-            if letter != '.' || self.run != 1 {
+            if letter != '.' || self.letters_since_break != 1 {
                 self.end();
             }
-            self.run = 0;
+            self.letters_since_break = 0;
         }
     }
 
-    /// Ends the current word, if any.
+    /// Ends the current word, if there is one.
     fn end(&mut self) {
         let word = &self.all[self.start..];
         if word.is_empty() {
@@ -159,7 +162,7 @@ impl<F: FnMut(&str)> FoldedWords<F> {
     }
 }
 
-/// Checks for an apostrophe in a word, as in O'Fallon.
+/// Checks whether a character is an apostrophe, as in O'Fallon.
 fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’' | '‘' | 'ʻ' | 'ʼ' | '`' | '´')
 }
@@ -219,7 +222,7 @@ mod tests {
                 (parts.iter().map(|part| (*part).to_owned()).collect(), parts.concat())
             );
         }
-        assert!(SHORT.iter().all(|(short, long)| long_form(short) == Some(long)));
+        assert!(ABBREVIATIONS.iter().all(|(short, long)| long_form(short) == Some(long)));
     }
 
     #[test]

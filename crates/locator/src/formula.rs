@@ -1,25 +1,27 @@
-//! Protection against formula injection in spreadsheets. A name such as `=HYPERLINK(…)` is a formula there; an
-//! apostrophe before it makes it a text again. Spreadsheets themselves write this apostrophe and hide it.
+//! Protection against formula injection in exported tables. A spreadsheet evaluates a cell such as `=HYPERLINK(…)` as a
+//! formula unless an apostrophe precedes it. Spreadsheets use the same escape and hide the apostrophe.
 
 use std::borrow::Cow;
 
-/// First characters of formulas, with the full-width forms of East Asian keyboards. Spreadsheets skip a tab or line end
-/// before a formula.
-const SIGNS: [char; 11] = ['=', '@', '+', '-', '\t', '\r', '\n', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
+/// The first characters of formulas, including the full-width forms of East Asian keyboards. Tabs and line breaks are
+/// included, because spreadsheets skip them before a formula.
+const FORMULA_STARTS: [char; 11] =
+    ['=', '@', '+', '-', '\t', '\r', '\n', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
 
-/// Returns the cell with an apostrophe if it is a formula but not a number.
+/// Prefixes a cell with an apostrophe if it is a formula and not a number.
 pub(crate) fn escape(cell: &str) -> Cow<'_, str> {
     if is_formula(cell) && !is_number(cell) { format!("'{cell}").into() } else { cell.into() }
 }
 
-/// Undoes [`escape`].
+/// Removes the apostrophe that [`escape`] has added.
 pub(crate) fn unescape(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
 }
 
-/// Checks for a formula. Apostrophes before it are ignored, so that [`escape`] can be undone for escaped cells too.
+/// Checks whether a cell is a formula. Leading apostrophes are ignored, so that [`escape`] is reversible for cells that
+/// are already escaped.
 fn is_formula(cell: &str) -> bool {
-    cell.trim_start_matches('\'').starts_with(SIGNS)
+    cell.trim_start_matches('\'').starts_with(FORMULA_STARTS)
 }
 
 fn is_number(cell: &str) -> bool {

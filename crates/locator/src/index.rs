@@ -8,14 +8,15 @@ use std::f64::consts::PI;
 
 use crate::point::{Distance, EARTH_RADIUS, Point, squared_chord};
 
-/// Maximum points in a leaf. Smaller leaves need more levels, larger ones more comparisons. Measured times are flat
-/// from 16 to 32 for a million points; for more points, with nodes outside CPU caches, 32 is best.
-const LEAF: usize = 32;
+/// Maximum number of points in a leaf. Smaller leaves need more levels, and larger leaves need more comparisons. For a
+/// million points, measured times are equal from 16 to 32; for more points, when the nodes exceed the CPU caches, 32 is
+/// fastest.
+const LEAF_SIZE: usize = 32;
 
-/// Bound of the squared chord that excludes all points, to end a search.
-const NOTHING: f64 = f64::NEG_INFINITY;
+/// Bound of the squared chord that excludes all points and thereby ends a search.
+const EXCLUDE_ALL: f64 = f64::NEG_INFINITY;
 
-/// An immutable index of points.
+/// An immutable spatial index of points.
 ///
 /// The tree is stored level by level without pointers: node `n` has the children `2n + 1` and `2n + 2`, each with one
 /// half of its parent's points. The last level contains the leaves.
@@ -29,34 +30,34 @@ pub struct Index {
 /// The points of a leaf in contiguous memory. Unused slots are infinitely far away.
 #[derive(Clone, Debug)]
 struct Leaf {
-    x: [f64; LEAF],
-    y: [f64; LEAF],
-    z: [f64; LEAF],
-    /// Positions in the caller's slice.
-    at: [u32; LEAF],
+    x: [f64; LEAF_SIZE],
+    y: [f64; LEAF_SIZE],
+    z: [f64; LEAF_SIZE],
+    /// The positions of the points in the caller's slice.
+    at: [u32; LEAF_SIZE],
 }
 
-/// A result of a search.
+/// A point found by a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IndexMatch {
-    /// Its position in the slice that the index was built from.
+    /// The position of the point in the slice that the index was built from.
     pub at: u32,
-    /// Its great-circle distance from the point searched.
+    /// The great-circle distance from the searched point.
     pub distance: Distance,
 }
 
-/// A plane across one axis: the first half of the points is on or below it, the second half on or above it.
+/// A plane perpendicular to an axis. The first half of the points is on or below it, the second half on or above it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
     plane: f64,
     axis: u32,
 }
 
-/// A candidate of the result: squared chord and position.
+/// A candidate for the result: its squared chord and its position.
 type Neighbor = (f64, u32);
 
 impl Index {
-    /// Builds an index; equal points stay separate. A million points need about 0.2 s.
+    /// Builds an index. Equal points remain separate. Building an index of a million points needs about 0.2 s.
     ///
     /// # Panics
     /// If there are more than `u32::MAX` points.
@@ -83,9 +84,9 @@ impl Index {
         self.count == 0
     }
 
-    /// Returns the `k` points nearest to `from` among those at most `within` away that `keep` accepts: nearest first,
-    /// points at equal distances (to the micrometre) in the order of the slice. `keep` is called at most once for each
-    /// point, and only for points that are near enough.
+    /// Returns the `k` nearest points at most `within` away from `from` that `keep` accepts, nearest first. Points at
+    /// equal distances (to the micrometre) are in the order of the slice. `keep` is called at most once for each point,
+    /// and only for points that are near enough.
     #[must_use]
     pub fn nearest(
         &self,
@@ -108,8 +109,8 @@ impl Index {
         found
     }
 
-    /// Returns the `k` points nearest to `from` that `keep` accepts, among the first `max_tried` points of the search,
-    /// at most `within` away and roughly the nearest. For callers with a `keep` that may reject nearly all points.
+    /// Returns the `k` points nearest to `from` that `keep` accepts, but tries only the first `max_tried` points of the
+    /// search, roughly the nearest points at most `within` away. Use it if `keep` may reject nearly all points.
     #[must_use]
     pub fn nearest_of_first(
         &self,
@@ -128,7 +129,7 @@ impl Index {
             if keep(candidate.1) {
                 last_bound = nearest.offer(candidate, last_bound);
             }
-            if tried < max_tried { last_bound } else { NOTHING }
+            if tried < max_tried { last_bound } else { EXCLUDE_ALL }
         });
         let mut found = measure(within, nearest.into_candidates(last_bound));
         found.truncate(k);
@@ -144,12 +145,12 @@ impl Index {
         let mut is_found = false;
         self.walk(from, limit, |(chord, at), bound| {
             is_found = (chord <= surely || Distance::of_chord(chord) <= radius) && keep(at);
-            if is_found { NOTHING } else { bound }
+            if is_found { EXCLUDE_ALL } else { bound }
         });
         is_found
     }
 
-    /// Returns the `k` nearest of the points that [`Index::within`] would return, and the number of these points.
+    /// Returns the `k` nearest of the points that [`Index::within`] would return, and their total number.
     #[must_use]
     pub fn nearest_and_count(
         &self,
@@ -162,10 +163,10 @@ impl Index {
         let surely = without_slack(limit);
         let mut nearest = NearestCandidates::new(k, limit, self.len());
         let mut total = 0;
-        let mut near_bound = if k == 0 { NOTHING } else { limit };
+        let mut near_bound = if k == 0 { EXCLUDE_ALL } else { limit };
         self.walk(from, limit, |candidate, bound| {
             let (chord, at) = candidate;
-            // Only points near the edge of the radius have to be measured to be counted.
+            // For counting, only points near the edge of the radius need an exact distance.
             if keep(at) && (chord <= surely || Distance::of_chord(chord) <= radius) {
                 total += 1;
                 if chord <= near_bound {
@@ -194,8 +195,8 @@ impl Index {
         found
     }
 
-    /// Calls `offer` with each point within the squared chord `bound` and the bound, roughly nearest first. `offer`
-    /// returns the new bound. Returns the last bound.
+    /// Calls `offer` with each point within the squared chord `bound`, roughly nearest first, and with the current
+    /// bound. `offer` returns the new bound. Returns the last bound.
     fn walk(&self, from: Point, bound: f64, offer: impl FnMut(Neighbor, f64) -> f64) -> f64 {
         let mut walk = Walk { index: self, from: from.unit_vector(), bound, offer };
         walk.descend(0, [0.0; 3]);
@@ -203,7 +204,7 @@ impl Index {
     }
 }
 
-/// Returns the candidates at most `within` away, by distance.
+/// Returns the candidates at most `within` away, sorted by distance.
 fn measure(within: Distance, candidates: Vec<Neighbor>) -> Vec<IndexMatch> {
     let candidates = candidates.into_iter();
     let mut found: Vec<IndexMatch> =
@@ -241,7 +242,7 @@ impl<F: FnMut(Neighbor, f64) -> f64> Walk<'_, F> {
     fn scan(&mut self, leaf: usize) {
         let Some(Leaf { x, y, z, at }) = self.index.leaves.get(leaf) else { return };
         // A separate loop without branches is vectorized.
-        let mut chords = [0.0; LEAF];
+        let mut chords = [0.0; LEAF_SIZE];
         for (((chord, x), y), z) in chords.iter_mut().zip(x).zip(y).zip(z) {
             *chord = squared_chord([*x, *y, *z], self.from);
         }
@@ -253,14 +254,14 @@ impl<F: FnMut(Neighbor, f64) -> f64> Walk<'_, F> {
     }
 }
 
-/// The best `k` candidates so far.
+/// The best `k` candidates of a search so far.
 struct NearestCandidates {
     k: usize,
     /// Maximum squared chord of a result.
     limit: f64,
-    /// At most `k`, nearest first.
+    /// The best candidates, at most `k`, nearest first.
     best: Vec<Neighbor>,
-    /// Candidates that are almost as near as the best: their distances may be equal.
+    /// Candidates that are almost as near as the best candidates. Their rounded distances may be equal.
     close: Vec<Neighbor>,
 }
 
@@ -289,7 +290,7 @@ impl NearestCandidates {
         bound
     }
 
-    /// Returns all candidates for the `k` nearest within the last bound.
+    /// Returns all candidates within the last bound.
     fn into_candidates(mut self, bound: f64) -> Vec<Neighbor> {
         self.close.retain(|close| close.0 <= bound);
         self.best.append(&mut self.close);
@@ -297,33 +298,39 @@ impl NearestCandidates {
     }
 }
 
-/// Returns the maximum squared chord of points at most `distance` away. `None` if there can be no such point.
+/// Returns the maximum squared chord of points at most `distance` away, or `None` if there can be no such point.
 fn farthest_chord(distance: Distance) -> Option<f64> {
     let angle = distance.in_metres() / EARTH_RADIUS.in_metres();
     (angle >= 0.0).then(|| with_slack((2.0 * (angle.min(PI) / 2.0).sin()).powi(2)))
 }
 
-/// Returns a squared chord longer than all that round to an equal number of micrometres.
+/// Increases a squared chord beyond all chords that round to the same number of micrometres.
 fn with_slack(chord: f64) -> f64 {
     chord + chord * 1e-9 + 3e-17
 }
 
-/// Returns a squared chord shorter than all those with this result of [`with_slack`].
+/// Decreases a squared chord below all chords for which [`with_slack`] returns this value.
 fn without_slack(chord: f64) -> f64 {
     chord - chord * 3e-9 - 1e-16
 }
 
-/// Returns the number of inner nodes of a tree with at most [`LEAF`] of `points` in each leaf.
+/// Returns the number of inner nodes of a tree for this number of points, with at most [`LEAF_SIZE`] points in each
+/// leaf.
 fn inner_nodes(points: usize) -> usize {
-    points.div_ceil(LEAF).next_power_of_two() - 1
+    points.div_ceil(LEAF_SIZE).next_power_of_two() - 1
 }
 
 impl Leaf {
-    const EMPTY: Self =
-        Self { x: [f64::INFINITY; LEAF], y: [f64::INFINITY; LEAF], z: [f64::INFINITY; LEAF], at: [u32::MAX; LEAF] };
+    const EMPTY: Self = Self {
+        x: [f64::INFINITY; LEAF_SIZE],
+        y: [f64::INFINITY; LEAF_SIZE],
+        z: [f64::INFINITY; LEAF_SIZE],
+        at: [u32::MAX; LEAF_SIZE],
+    };
 }
 
-/// Sorts `at` so that the children of each node have the points on either side of a plane across its widest axis.
+/// Sorts the positions `at` so that the children of each node contain the points on either side of a plane across its
+/// widest axis.
 fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], leaves: &mut [Leaf], node: usize) {
     if node >= splits.len() {
         let leaf = &mut leaves[node - splits.len()];

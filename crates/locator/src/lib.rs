@@ -1,6 +1,6 @@
-//! The model of Bitcoin ATMs, with a spatial index, a gazetteer and importers.
+//! A data model of Bitcoin ATMs, with a spatial index, a gazetteer, and importers for several data formats.
 //!
-//! All functions are pure: no input or output, no clock, no randomness. The time is an argument.
+//! All functions are pure. They have no input or output, use no clock and no randomness; the time is an argument.
 //!
 //! ```
 //! use signpost_locator::{Distance, Index, Point};
@@ -59,6 +59,6 @@ pub use merge::{MergedAtm, merge};
 pub use point::{Distance, EARTH_RADIUS, Point};
 pub use region::Region;
 pub use sharing::RecordInterner;
-pub use status::{AtmStatus, FRESH, Freshness, StatusReason, StatusReport, status};
+pub use status::{AtmStatus, Freshness, IN_SERVICE_VALIDITY, StatusReason, StatusReport, status};
 pub use terms::{CashLimits, Currency, Decimal, Fees, Kyc, Trade};
 pub use tri::Tri;

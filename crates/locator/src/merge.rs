@@ -1,10 +1,10 @@
 //! Merges rows of different sources that describe a single ATM.
 //!
-//! Measured on sources of the United States: if two sources have an ATM, nearly all of their rows lie within 25 m of
-//! each other; beyond that, distance is no evidence by itself. Rows within 25 m are merged unless the names of their
-//! brands or operators contradict; up to 150 m they must share the operator's number of the ATM, or the house number.
-//! Rows of one source are never merged: two ATMs in one mall are two. Merges are computed and not stored, so that they
-//! end when the rows change.
+//! The rules are based on measurements of sources in the United States. If two sources contain an ATM, nearly all of
+//! their rows are within 25 m of each other; beyond 25 m, distance alone is not sufficient evidence. Rows within 25 m
+//! are merged unless the names of their brands or operators contradict each other. Rows within 150 m are merged only if
+//! they share the operator's number of the ATM or the house number. Rows of one source are never merged, because they
+//! describe different ATMs. Merges are computed and not stored, so that they follow changes of the rows.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,14 +16,14 @@ use crate::fold::{fold, words};
 use crate::neighbours::Neighbours;
 use crate::point::Distance;
 
-/// Maximum distance of rows that are merged unless their names contradict.
-const SAME: Distance = Distance::metres(25.0);
-/// Maximum distance of rows that are merged if they share a number.
-const NEAR: Distance = Distance::metres(150.0);
-/// Maximum neighbours for the comparisons of a row.
+/// Maximum distance between rows that are merged unless their names contradict each other.
+const SAME_LOCATION_DISTANCE: Distance = Distance::metres(25.0);
+/// Maximum distance between rows that are merged if they share a number.
+const SAME_NUMBER_DISTANCE: Distance = Distance::metres(150.0);
+/// Maximum number of neighbours that a row is compared with.
 const MAX_NEIGHBOURS: usize = 16;
-/// Words that do not distinguish operators.
-const COMMON: [&str; 12] =
+/// Words in the names of operators that do not distinguish them.
+const GENERIC_WORDS: [&str; 12] =
     ["atm", "atms", "bitcoin", "btc", "btm", "coin", "crypto", "inc", "llc", "ltd", "machine", "the"];
 
 /// An ATM, merged from the rows of all sources.
@@ -33,7 +33,7 @@ pub struct MergedAtm {
     pub id: AtmId,
     /// The merged record.
     pub record: Box<Record>,
-    /// Its rows, in order of precedence. Never empty.
+    /// The rows, in order of precedence. Never empty.
     pub claims: Vec<SourceClaim>,
 }
 
@@ -45,18 +45,18 @@ impl MergedAtm {
     }
 }
 
-/// Merges rows into ATMs, by ID. Rows in `apart` are never merged with others.
+/// Merges rows into ATMs, sorted by ID. Rows in `apart` are never merged with other rows.
 #[must_use]
 pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<MergedAtm> {
     atms.sort_by_key(|atm| atm.id);
     let groups = groups(&atms, apart);
-    // The first row of a group has the lowest ID, and groups are numbered by their first rows.
+    // The first row of a group has the lowest ID, and a group is numbered by its first row.
     let mut rows: Vec<(usize, Atm)> = groups.into_iter().zip(atms).collect();
     rows.sort_by_key(|(group, _)| *group);
     let mut rows = rows.into_iter().peekable();
     let mut machines = Vec::with_capacity(rows.len());
     while let Some((group, first)) = rows.next() {
-        // Most groups have a single row.
+        // Fast path: most groups have a single row.
         let mut members = Vec::with_capacity(1);
         members.push(first);
         while let Some((_, row)) = rows.next_if(|(other, _)| *other == group) {
@@ -68,7 +68,7 @@ pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<MergedAtm> {
     machines
 }
 
-/// Returns the group of each row: the position of the group's first row.
+/// Returns the group of each row, identified by the position of the group's first row.
 fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
     let mut groups = Groups { of: (0..atms.len()).collect(), members: (0..atms.len()).map(|at| vec![at]).collect() };
     if atms.windows(2).all(|pair| pair[0].source == pair[1].source) {
@@ -77,8 +77,8 @@ fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
     let neighbours = Neighbours::new(atms, apart);
     let mut pairs = Vec::new();
     for (at, atm) in atms.iter().enumerate().filter(|(_, atm)| !apart.contains(&atm.id)) {
-        for (distance, other) in neighbours.after(at, NEAR, MAX_NEIGHBOURS) {
-            if are_one(&atm.record, &atms[other].record, distance) {
+        for (distance, other) in neighbours.after(at, SAME_NUMBER_DISTANCE, MAX_NEIGHBOURS) {
+            if describe_same_atm(&atm.record, &atms[other].record, distance) {
                 pairs.push((distance, at, other));
             }
         }
@@ -96,7 +96,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Joins the groups of two rows, unless they contain rows of one source or of contradicting brands.
+    /// Joins the groups of two rows, unless they contain rows of the same source or of contradicting brands.
     fn join(&mut self, one: usize, other: usize, atms: &[Atm]) {
         let first = self.of[one].min(self.of[other]);
         let second = self.of[one].max(self.of[other]);
@@ -118,8 +118,8 @@ impl Groups {
     }
 }
 
-fn are_one(a: &Record, b: &Record, distance: Distance) -> bool {
-    !contradict(a, b) && (distance <= SAME || same_number(a, b))
+fn describe_same_atm(a: &Record, b: &Record, distance: Distance) -> bool {
+    !contradict(a, b) && (distance <= SAME_LOCATION_DISTANCE || same_number(a, b))
 }
 
 /// Returns `true` if both records name a brand or operator, and share no name.
@@ -129,13 +129,13 @@ fn contradict(a: &Record, b: &Record) -> bool {
     !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
 }
 
-/// Returns the distinctive words of the brand and operator.
+/// Returns the distinctive words in the names of the brand and operator.
 fn names(record: &Record) -> HashSet<String> {
     let mut names = HashSet::new();
     for name in [&record.brand, &record.operator].into_iter().flatten() {
-        let own: Vec<String> = words(name).into_iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
+        let own: Vec<String> = words(name).into_iter().filter(|word| !GENERIC_WORDS.contains(&word.as_str())).collect();
         if !own.is_empty() {
-            // `Coin Flip` and `CoinFlip` are equal.
+            // Joined words are included, so that `Coin Flip` and `CoinFlip` are equal.
             names.insert(fold(name));
             names.extend(own);
         }
@@ -143,22 +143,22 @@ fn names(record: &Record) -> HashSet<String> {
     names
 }
 
-/// Returns `true` if both have an equal number of the ATM, or an equal house number in a street.
+/// Returns `true` if both records have the same number of the ATM, or the same house number and street.
 fn same_number(a: &Record, b: &Record) -> bool {
-    if machine_number(a).zip(machine_number(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)) {
+    if operator_number(a).zip(operator_number(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)) {
         return true;
     }
-    house(a).is_some_and(|house_of_a| Some(house_of_a) == house(b))
+    house_and_street(a).is_some_and(|house_of_a| Some(house_of_a) == house_and_street(b))
 }
 
-/// Returns the operator's number of the ATM, else the source's identifier.
-fn machine_number(record: &Record) -> Option<&str> {
+/// Returns the operator's number of the ATM, or the source's identifier if there is none.
+fn operator_number(record: &Record) -> Option<&str> {
     let machine_ref = record.more.as_ref().and_then(|more| more.machine_ref.as_deref());
     machine_ref.or(record.source_ref.as_deref())
 }
 
 /// Returns the house number and the first word of the street.
-fn house(record: &Record) -> Option<(String, String)> {
+fn house_and_street(record: &Record) -> Option<(String, String)> {
     let street = record.address.street.as_ref().or(record.address.formatted.as_ref())?;
     let mut words = words(street.split(',').next()?).into_iter();
     let number = words.next()?;
@@ -168,7 +168,7 @@ fn house(record: &Record) -> Option<(String, String)> {
     Some((number, words.next()?))
 }
 
-/// Merges rows into an ATM. Rows that were reported or verified later take precedence.
+/// Merges the rows of a group into an ATM. Rows that were reported or verified later take precedence.
 fn machine(mut rows: Vec<Atm>) -> MergedAtm {
     let id = rows[0].id;
     rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
@@ -216,7 +216,7 @@ mod tests {
     use crate::atm::ReportedState;
     use crate::point::Point;
 
-    /// One metre in degrees of latitude, about 1e-5.
+    /// The length of one metre in degrees of latitude, about 1e-5.
     const METRE: f64 = 1.0 / 111_195.0;
 
     fn atm(id: u64, source: &str, metres: f64, set: impl FnOnce(&mut Record)) -> Atm {
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(merged(atms), [vec![1, 3], vec![2, 4]]);
         let atms = vec![atm(1, "a", 0.0, none), atm(2, "b", 2.0, none), atm(3, "c", 4.0, none), atm(4, "c", 6.0, none)];
         assert_eq!(merged(atms), [vec![1, 2, 3], vec![4]]);
-        // A row without a brand between two brands does not join them.
+        // A row without a brand between rows of two brands does not join them.
         let atms = vec![atm(1, "a", 0.0, brand("CoinFlip")), atm(2, "b", 2.0, none), atm(3, "c", 5.0, brand("Athena"))];
         assert_eq!(merged(atms), [vec![1, 2], vec![3]]);
     }

@@ -1,8 +1,8 @@
-//! Searches for rows of other sources near a row.
+//! A spatial search for rows of other sources near a row, used for merging.
 //!
-//! A source may have thousands of rows at one point, such as the centre of a city. So rows are searched by cells of a
-//! centimetre, and the rows of the searching row's source in a cell are skipped at once. The cost of a search does not
-//! grow with the number of rows at one point.
+//! A source may have thousands of rows at one point, such as the centre of a city. Rows are therefore grouped into
+//! cells of a centimetre, and within a cell all rows of the searching row's own source are skipped in one step. The
+//! cost of a search does not depend on the number of rows at a point.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,31 +10,32 @@ use crate::atm::{Atm, AtmId};
 use crate::index::Index;
 use crate::point::{Distance, Point};
 
-/// Number of cells in a degree: coordinates with more digits than sources write share a cell.
+/// Number of cells per degree. Differences beyond the digits that sources write fall into the same cell.
 const CELLS_IN_A_DEGREE: f64 = 1e7;
-/// Maximum distance of rows in one cell.
+/// Maximum distance between rows in a cell.
 const CELL_SIZE: Distance = Distance::metres(0.1);
-/// Maximum cells that are searched for one row. Only a source with more rows around one building reaches it.
+/// Maximum number of cells that are searched for a row. Only a source with more rows around a single building reaches
+/// it.
 const MAX_TRIED: usize = 1024;
 
-/// The rows of all sources, sorted by ID.
+/// A spatial index of the rows of all sources.
 pub(crate) struct Neighbours<'a> {
     atms: &'a [Atm],
     cells: Vec<Cell>,
     index: Index,
 }
 
-/// The rows with coordinates equal to a centimetre.
+/// A cell: rows with coordinates that are equal to a centimetre.
 #[derive(Default)]
 struct Cell {
-    /// Their positions, ascending.
+    /// The positions of the rows, in ascending order.
     rows: Vec<usize>,
-    /// For each row, the index in `rows` of the next row of another source; the length if there is none.
+    /// The index in `rows` of the next row of another source, for each row; the length of `rows` if there is none.
     next_source: Vec<usize>,
 }
 
 impl<'a> Neighbours<'a> {
-    /// Sorts rows into cells. Rows in `apart` are excluded.
+    /// Groups rows into cells. Rows in `apart` are excluded.
     pub(crate) fn new(atms: &'a [Atm], apart: &BTreeSet<AtmId>) -> Self {
         let mut numbers: HashMap<[i64; 2], usize> = HashMap::new();
         let mut cells: Vec<Cell> = Vec::new();
@@ -54,18 +55,18 @@ impl<'a> Neighbours<'a> {
         Self { atms, cells, index: Index::build(&points) }
     }
 
-    /// Returns the rows of other sources after the row at position `at` that are at most `radius` away from it: the
-    /// `max` nearest rows with their distances, nearest first.
-    pub(crate) fn after(&self, at: usize, radius: Distance, max: usize) -> Vec<(Distance, usize)> {
-        let point = self.atms[at].record.point;
+    /// Returns the `max` nearest rows of other sources that follow the row at `position` and are at most `radius`
+    /// away from it, with their distances, nearest first.
+    pub(crate) fn after(&self, position: usize, radius: Distance, max: usize) -> Vec<(Distance, usize)> {
+        let point = self.atms[position].record.point;
         let reach = Distance::metres(radius.in_metres() + CELL_SIZE.in_metres());
         let cells = self.index.nearest_of_first(point, reach, max, MAX_TRIED, |cell| {
-            // Cells without a row of another source are skipped.
-            !self.rows_after(cell, at, 1).is_empty()
+            // Skips cells without a row of another source.
+            !self.rows_after(cell, position, 1).is_empty()
         });
         let mut found = Vec::new();
         for near in cells {
-            for other in self.rows_after(near.at, at, max) {
+            for other in self.rows_after(near.at, position, max) {
                 found.push((point.distance(self.atms[other].record.point), other));
             }
         }
@@ -75,12 +76,13 @@ impl<'a> Neighbours<'a> {
         found
     }
 
-    /// Returns the first `max` rows of a cell after position `at` that are of another source than the row there.
-    fn rows_after(&self, cell: u32, at: usize, max: usize) -> Vec<usize> {
+    /// Returns the first `max` rows of a cell that follow `position` and have another source than the row at that
+    /// position.
+    fn rows_after(&self, cell: u32, position: usize, max: usize) -> Vec<usize> {
         let Cell { rows, next_source } = &self.cells[cell as usize];
-        let own = &self.atms[at].source;
+        let own = &self.atms[position].source;
         let mut found = Vec::new();
-        let mut place = rows.partition_point(|row| *row <= at);
+        let mut place = rows.partition_point(|row| *row <= position);
         while found.len() < max
             && let Some(row) = rows.get(place)
         {

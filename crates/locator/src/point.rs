@@ -19,7 +19,7 @@ pub struct Point {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Distance(f64);
 
-/// The serialized form of a [`Point`]. Its bounds are checked when it is read.
+/// The serialized form of a [`Point`]. Its range is checked on deserialization.
 #[derive(Serialize, Deserialize)]
 struct Degrees {
     lat: f64,
@@ -27,7 +27,7 @@ struct Degrees {
 }
 
 impl Point {
-    /// Creates a point. `None` if the degrees are out of range or NaN.
+    /// Creates a point. Returns `None` if the degrees are out of range or NaN.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -44,13 +44,13 @@ impl Point {
         Self::new(lat.parse().ok()?, lon.parse().ok()?)
     }
 
-    /// Degrees north of the equator, -90…90.
+    /// Returns the latitude in degrees north of the equator, -90…90.
     #[must_use]
     pub fn lat(self) -> f64 {
         self.lat
     }
 
-    /// Degrees east of Greenwich, -180…180.
+    /// Returns the longitude in degrees east of Greenwich, -180…180.
     #[must_use]
     pub fn lon(self) -> f64 {
         self.lon
@@ -59,7 +59,7 @@ impl Point {
     /// Returns the great-circle distance to `other` on a sphere of [`EARTH_RADIUS`], rounded to the micrometre (to 0.2
     /// m in the few kilometres around the antipode).
     ///
-    /// More digits would be rounding noise, and points at equal distances would not compare as equal.
+    /// Further digits would be rounding noise, so that points at equal distances would not compare as equal.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -72,8 +72,8 @@ impl Point {
         Distance::of_chord(squared_chord(self.unit_vector(), other.unit_vector()))
     }
 
-    /// Returns the centre of points on the sphere, also across the date line. `None` if there are no points, or if they
-    /// lie all around the earth.
+    /// Returns the centre of points on the sphere, even across the date line. Returns `None` if there are no points, or
+    /// if the points have no unique centre because they surround the earth.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -82,8 +82,8 @@ impl Point {
     /// ```
     #[must_use]
     pub fn centroid(points: impl IntoIterator<Item = Self>) -> Option<Self> {
-        /// Maximum length of a sum that is rounding noise.
-        const NOWHERE: f64 = 1e-9;
+        /// Maximum length of the vector sum that counts as rounding noise.
+        const ROUNDING_NOISE: f64 = 1e-9;
         let mut points = points.into_iter().peekable();
         let first = *points.peek()?;
         let [x, y, z] = points.fold([0.0; 3], |[x, y, z], point| {
@@ -92,22 +92,23 @@ impl Point {
         });
         let flat = x.hypot(y);
         let middle = Self::new(z.atan2(flat).to_degrees(), y.atan2(x).to_degrees())?;
-        // The middle of equal points is exactly that point.
+        // The centre of equal points is exactly that point.
         let middle = if middle.distance(first) < Distance::metres(1e-3) { first } else { middle };
-        (flat.hypot(z) > NOWHERE).then_some(middle)
+        (flat.hypot(z) > ROUNDING_NOISE).then_some(middle)
     }
 
     /// Returns the unit vector from the centre of the earth.
     pub(crate) fn unit_vector(self) -> [f64; 3] {
         let (sin, cos) = self.lon.to_radians().sin_cos();
-        // As the sine of the complement, it is exactly 0 at a pole and precise near it.
+        // The cosine of the latitude is computed as the sine of its complement, because that is exactly 0 at a pole and
+        // precise near it.
         let flat = (90.0 - self.lat.abs()).to_radians().sin();
         [flat * cos, flat * sin, self.lat.to_radians().sin()]
     }
 }
 
-/// Returns the squared chord between unit vectors: four times the haversine of their angle. It grows with the
-/// great-circle distance, without special cases at the poles or the date line.
+/// Returns the squared chord between unit vectors: four times the haversine of their angle. It increases monotonically
+/// with the great-circle distance and has no special cases at the poles or the date line.
 pub(crate) fn squared_chord(from: [f64; 3], to: [f64; 3]) -> f64 {
     let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
     x * x + y * y + z * z
@@ -134,7 +135,8 @@ impl Distance {
 
     /// Creates a distance from the squared chord between unit vectors, in whole micrometres.
     pub(crate) fn of_chord(squared: f64) -> Self {
-        /// 2^52: a float of this size has no fraction left. `round` would be a call into the C library.
+        /// 2^52. Floats of this size have no fraction, so adding and subtracting it rounds to an integer. `round` would
+        /// call the C library.
         const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
         let metres = 2.0 * EARTH_RADIUS.0 * (squared.sqrt() / 2.0).min(1.0).asin();
         Self((metres * 1e6 + NO_FRACTION - NO_FRACTION) / 1e6)

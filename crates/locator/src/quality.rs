@@ -1,5 +1,5 @@
-//! Quality checks: compare the records of a catalogue with known places. Concerns are only reported, never corrected
-//! automatically.
+//! Quality checks that compare the records of a catalogue with the gazetteer and with each other. Concerns are only
+//! reported, never corrected automatically.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,40 +15,40 @@ use crate::point::{Distance, Point};
 use crate::region::Region;
 use crate::status::Freshness;
 
-/// Maximum distance between an ATM and a place of its country or region. Borders are not available.
-const NEAR: Distance = Distance::miles(60.0);
+/// Maximum distance between an ATM and the nearest place of its country or region. It replaces a check against borders.
+const MAX_PLACE_DISTANCE: Distance = Distance::miles(60.0);
 /// Maximum distance between an ATM and the middle of its postcode.
-const POSTCODE: Distance = Distance::miles(25.0);
+const MAX_POSTCODE_DISTANCE: Distance = Distance::miles(25.0);
 /// Maximum distance between an ATM and the middle of its city.
-const CITY: Distance = Distance::miles(50.0);
-/// Maximum distance of suspected duplicates.
-const TOGETHER: Distance = Distance::metres(10.0);
+const MAX_CITY_DISTANCE: Distance = Distance::miles(50.0);
+/// Maximum distance between suspected duplicates.
+const DUPLICATE_DISTANCE: Distance = Distance::metres(10.0);
 
 /// A possible error in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concern {
-    /// Its coordinates are plausible with latitude and longitude exchanged.
+    /// The coordinates would be plausible with latitude and longitude exchanged.
     SwappedCoordinates,
-    /// Its coordinates are plausible with another sign.
+    /// The coordinates would be plausible with another sign.
     WrongSign,
-    /// It is not in the country of its address.
+    /// The ATM is not in the country of its address.
     WrongCountry,
-    /// It is not in the state or province of its address.
+    /// The ATM is not in the state or province of its address.
     WrongRegion,
-    /// It is more than 25 miles from the middle of its postcode.
+    /// The ATM is more than 25 miles from the middle of its postcode.
     FarFromPostcode,
-    /// It is more than 50 miles from the middle of its city.
+    /// The ATM is more than 50 miles from the middle of its city.
     FarFromCity,
-    /// Its hours cannot be evaluated.
+    /// The opening hours cannot be evaluated.
     HoursNotUnderstood,
-    /// Its name contains a note that it is closed, or not open yet.
+    /// The name contains a note that the ATM is closed or not open yet.
     SaysClosed,
-    /// It was not reported or verified for more than 365 days.
+    /// The ATM was not reported or verified for more than 365 days.
     Stale,
-    /// It has no date.
+    /// The record has no date.
     Undated,
-    /// Another ATM of this source and brand is within 10 metres.
+    /// Another ATM of the same source and brand is within 10 metres.
     DuplicateSuspect,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Concern {
     }
 }
 
-/// Returns the concerns about a record without others for comparison.
+/// Returns the concerns about a single record, without comparing it with other records.
 ///
 /// ```
 /// use signpost_locator::gazetteer::Gazetteer;
@@ -125,7 +125,7 @@ fn is_marked_closed(title: &str) -> bool {
     MARKS.iter().any(|mark| title.contains(mark))
 }
 
-/// Returns the ATMs with concerns, about each by itself and compared with the others.
+/// Returns the ATMs with concerns, including concerns from comparing ATMs with each other.
 #[must_use]
 pub fn find_concerns<'m>(
     machines: &[&'m MergedAtm],
@@ -146,30 +146,30 @@ fn location_concern(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
     let address = &record.address;
     let region = address.region.as_deref().and_then(Region::parse);
     if let Some(country) = address.country
-        && !gazetteer.is_near(record.point, NEAR, country, None)
+        && !gazetteer.is_near(record.point, MAX_PLACE_DISTANCE, country, None)
     {
-        return Some(displaced(record.point, country, gazetteer));
+        return Some(explain_displacement(record.point, country, gazetteer));
     }
     if let Some(region) = region
-        && !gazetteer.is_near(record.point, NEAR, region.country(), Some(region))
+        && !gazetteer.is_near(record.point, MAX_PLACE_DISTANCE, region.country(), Some(region))
     {
         return Some(Concern::WrongRegion);
     }
     if let Some(postcode) = address.postcode.as_deref()
-        && is_far_from(postcode, PlaceSource::Postcode, POSTCODE, record.point, gazetteer)
+        && is_far_from(postcode, PlaceSource::Postcode, MAX_POSTCODE_DISTANCE, record.point, gazetteer)
     {
         return Some(Concern::FarFromPostcode);
     }
     if let Some((city, region)) = address.city.as_ref().zip(region)
-        && is_far_from(&format!("{city}, {region}"), PlaceSource::Place, CITY, record.point, gazetteer)
+        && is_far_from(&format!("{city}, {region}"), PlaceSource::Place, MAX_CITY_DISTANCE, record.point, gazetteer)
     {
         return Some(Concern::FarFromCity);
     }
     None
 }
 
-/// Checks whether a point is more than `max` away from all places that a text may mean. `false` if the text is not
-/// found, or the place is uncertain.
+/// Checks whether a point is more than `max` away from all places that a text may refer to. Returns `false` if the text
+/// is not resolved or the place is uncertain.
 fn is_far_from(text: &str, source: PlaceSource, max: Distance, point: Point, gazetteer: &Gazetteer) -> bool {
     let Ok(place) = gazetteer.resolve(text) else { return false };
     if place.source != source || place.confidence <= 0.7 {
@@ -178,8 +178,8 @@ fn is_far_from(text: &str, source: PlaceSource, max: Distance, point: Point, gaz
     place.point.distance(point) > max && place.alternatives.iter().all(|other| other.point.distance(point) > max)
 }
 
-/// Returns the likely reason for a point outside its country.
-fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
+/// Returns the likely reason why a point is outside its country.
+fn explain_displacement(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
     let lat = point.lat();
     let lon = point.lon();
     if is_in(lon, lat, country, gazetteer) {
@@ -194,10 +194,10 @@ fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
 }
 
 fn is_in(lat: f64, lon: f64, country: Country, gazetteer: &Gazetteer) -> bool {
-    Point::new(lat, lon).is_some_and(|point| gazetteer.is_near(point, NEAR, country, None))
+    Point::new(lat, lon).is_some_and(|point| gazetteer.is_near(point, MAX_PLACE_DISTANCE, country, None))
 }
 
-/// Returns the positions of ATMs that may be duplicates of another ATM of their source.
+/// Returns the positions of ATMs that may be duplicates of another ATM of the same source.
 #[must_use]
 pub fn duplicate_suspects(machines: &[&MergedAtm]) -> Vec<usize> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
@@ -220,7 +220,7 @@ fn close_together(machines: &[&MergedAtm], group: &[usize]) -> Vec<usize> {
     let index = Index::build(&points);
     let mut close = Vec::new();
     for (own, at) in (0..).zip(group) {
-        if index.any_within(machines[*at].record.point, TOGETHER, |other| other != own) {
+        if index.any_within(machines[*at].record.point, DUPLICATE_DISTANCE, |other| other != own) {
             close.push(*at);
         }
     }

@@ -10,13 +10,13 @@ use crate::country::Country;
 use crate::fold::fold;
 
 /// A US state, the District of Columbia, a US territory, or a Canadian province or territory. Serialized as its unique
-/// code of two letters.
+/// two-letter code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Region(u8);
 
 impl Region {
-    /// Parses a postal code of two letters or a name, in any case.
+    /// Parses a two-letter postal abbreviation or a name, in any case.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -42,16 +42,16 @@ impl Region {
     fn of_code(text: &str) -> Option<Self> {
         let code = text.trim().trim_end_matches('.').as_bytes();
         let code = <[u8; 2]>::try_from(code).ok()?.map(|letter| letter.to_ascii_uppercase());
-        let (united_states, canada) = REGIONS.split_at(IN_THE_UNITED_STATES);
+        let (united_states, canada) = REGIONS.split_at(US_REGIONS);
         let at = match position(united_states, code) {
             Some(at) => at,
-            None => IN_THE_UNITED_STATES + position(canada, code)?,
+            None => US_REGIONS + position(canada, code)?,
         };
         u8::try_from(at).ok().map(Self)
     }
 
-    /// Parses the end of a longer text: its last words, or the part after a comma. Traditional abbreviations are
-    /// accepted too; as a whole text, `Miss` and `Wash` are words.
+    /// Parses the end of a longer text, such as its last words or the part after a comma. Unlike [`Region::parse`], it
+    /// accepts traditional abbreviations. They would be ambiguous as a whole text, because `Miss` and `Wash` are words.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -72,12 +72,12 @@ impl Region {
         if let Some(region) = Self::of_folded(name) {
             return Some(region);
         }
-        let at = SHORT.binary_search_by_key(&name, |(short, _)| short).ok()?;
-        Self::of_code(SHORT[at].1)
+        let at = ABBREVIATIONS.binary_search_by_key(&name, |(short, _)| short).ok()?;
+        Self::of_code(ABBREVIATIONS[at].1)
     }
 
-    /// Returns the region with the most similar English name to a text, at edit distance one, or two for a text of nine
-    /// letters or more.
+    /// Returns the region with the most similar English name to a text. The maximum edit distance is 1, or 2 for a text
+    /// of nine or more letters.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -103,12 +103,12 @@ impl Region {
         if ["AS", "GU", "MP", "PR", "VI"].contains(&country.code()) { Self::of_code(country.code()) } else { None }
     }
 
-    /// Returns all regions: those of the United States, then those of Canada, each by code.
+    /// Returns all regions: first the regions of the United States, then the regions of Canada, each sorted by code.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..).take(REGIONS.len()).map(Self)
     }
 
-    /// Returns the two letters, in upper case.
+    /// Returns the two-letter code in upper case.
     #[must_use]
     pub fn code(self) -> &'static str {
         self.row().0
@@ -123,7 +123,7 @@ impl Region {
     /// Returns [`Country::UNITED_STATES`] or [`Country::CANADA`].
     #[must_use]
     pub fn country(self) -> Country {
-        if usize::from(self.0) < IN_THE_UNITED_STATES { Country::UNITED_STATES } else { Country::CANADA }
+        if usize::from(self.0) < US_REGIONS { Country::UNITED_STATES } else { Country::CANADA }
     }
 
     fn row(self) -> RegionRow {
@@ -163,14 +163,14 @@ impl TryFrom<String> for Region {
     }
 }
 
-/// Every region by its folded names.
+/// All regions by their folded names.
 static NAMED: LazyLock<HashMap<&'static str, Region>> = LazyLock::new(|| {
     let own = Region::all().map(|region| (region.row().2, region));
     let others = ALIASES.iter().filter_map(|(alias, code)| Some((*alias, Region::of_code(code)?)));
     own.chain(others).collect()
 });
 
-/// Other folded names, in several languages. Sorted.
+/// Further folded names in several languages, sorted alphabetically.
 #[rustfmt::skip]
 const ALIASES: [(&str, &str); 126] = [
     ("alasca", "AK"), ("amerikanischsamoa", "AS"), ("britischkolumbien", "BC"), ("bundesstaatnewyork", "NY"),
@@ -206,19 +206,19 @@ const ALIASES: [(&str, &str); 126] = [
     ("washingtonstate", "WA"), ("westvirginie", "WV"), ("westvirginien", "WV"), ("yukonterritory", "YT"),
 ];
 
-/// Folded abbreviations. Sorted.
+/// Folded traditional abbreviations, sorted alphabetically.
 #[rustfmt::skip]
-const SHORT: [(&str, &str); 59] = [
+const ABBREVIATIONS: [(&str, &str); 59] = [
     ("ala", "AL"), ("alas", "AK"), ("alta", "AB"), ("ariz", "AZ"), ("ark", "AR"), ("brcol", "BC"), ("cal", "CA"), ("cali", "CA"), ("calif", "CA"), ("colo", "CO"), ("conn", "CT"), ("del", "DE"), ("dela", "DE"), ("fla", "FL"), ("flor", "FL"), ("ida", "ID"), ("ill", "IL"), ("ills", "IL"), ("ind", "IN"), ("kan", "KS"), ("kans", "KS"), ("man", "MB"), ("mass", "MA"), ("mich", "MI"), ("minn", "MN"), ("miss", "MS"), ("missi", "MS"), ("mont", "MT"), ("neb", "NE"), ("nebr", "NE"), ("nev", "NV"), ("newbr", "NB"), ("newhamp", "NH"), ("newmex", "NM"), ("nfld", "NL"), ("nmex", "NM"), ("northcar", "NC"), ("northdak", "ND"), ("northmex", "NM"), ("novasc", "NS"), ("okla", "OK"), ("ont", "ON"), ("ore", "OR"), ("oreg", "OR"), ("penn", "PA"), ("penna", "PA"), ("que", "QC"), ("sask", "SK"), ("saskat", "SK"), ("southcar", "SC"), ("southdak", "SD"), ("tenn", "TN"), ("tex", "TX"), ("wash", "WA"), ("westva", "WV"), ("wis", "WI"), ("wisc", "WI"), ("wva", "WV"), ("wyo", "WY"),
 ];
 
-/// Number of regions of the United States.
-const IN_THE_UNITED_STATES: usize = 56;
+/// Number of regions in the United States.
+const US_REGIONS: usize = 56;
 
-/// Code, name, folded name.
+/// A row of the table: code, name, and folded name.
 type RegionRow = (&'static str, &'static str, &'static str);
 
-/// The United States, then Canada, each by code.
+/// The table of regions: first the United States, then Canada, each sorted by code.
 #[rustfmt::skip]
 const REGIONS: [RegionRow; 69] = [
     ("AK", "Alaska", "alaska"),
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn aliases_are_sorted_and_resolve() {
-        for names in [&ALIASES[..], &SHORT] {
+        for names in [&ALIASES[..], &ABBREVIATIONS] {
             assert!(names.is_sorted());
             for (name, code) in names {
                 assert_eq!(Region::parse_ending(name).map(Region::code), Some(*code), "{name}");

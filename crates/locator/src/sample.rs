@@ -1,4 +1,4 @@
-//! Fictional ATMs for trying a service without data.
+//! Fictional sample ATMs for trying out the service without real data.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::hours::Hours;
 use crate::point::Point;
 use crate::tri::Tri;
 
-/// The name of the source of the fictional ATMs.
+/// Name of the source of the fictional ATMs.
 pub const SOURCE: &str = "sample";
 
-/// The locations in each city: a part of the name, the street, and degrees north and east of the centre. Each is less
-/// than 6 miles away from it, even in Honolulu, with the longest degrees of longitude.
+/// The sample locations in each city: a part of the name, the street, and the offsets from the centre in degrees north
+/// and east. All offsets are less than 6 miles, even in Honolulu with the longest degrees of longitude.
 const PLACES: [(&str, &str, f64, f64); 4] = [
     ("Central Station", "1 Example Plaza", 0.004, -0.003),
     ("North Market", "200 Imaginary Avenue", 0.031, 0.012),
@@ -21,8 +21,8 @@ const PLACES: [(&str, &str, f64, f64); 4] = [
     ("Old Depot", "4 Nowhere Lane", -0.022, -0.041),
 ];
 
-/// Returns four ATMs in each of 60 cities of the United States, the 50 largest among them. They are always equal, and
-/// have no date. Their names and addresses are marked as fictional.
+/// Returns four ATMs in each of 60 cities of the United States, including the 50 largest. The result is deterministic.
+/// The records have no date, and their names and addresses are marked as fictional.
 ///
 /// ```
 /// use signpost_locator::sample;
@@ -57,7 +57,7 @@ fn record((city, region, lat, lon): City, number: u8, (name, street, north, east
     }
 }
 
-/// Name, region, and the coordinates of the centre.
+/// A city: its name, its region, and the coordinates of its centre.
 type City = (&'static str, &'static str, f64, f64);
 
 #[rustfmt::skip]

@@ -1,4 +1,5 @@
-//! Interning: most records share a few operators, cities, hours and sets of coins, so these are stored once.
+//! Interning of record values. Most records share a few operators, cities, hours and sets of coins, so these are stored
+//! only once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,19 +10,19 @@ use crate::atm::{Coin, MoreFields, Record};
 use crate::hours::Hours;
 use crate::tri::Tri;
 
-/// The interned texts and coins, referenced by records. Drop it after all records are read.
+/// An interner for texts and sets of coins in records. Drop it after all records are read.
 #[derive(Debug, Default)]
 pub struct RecordInterner {
     texts: HashSet<ArcStr>,
-    /// At most [`MAX_COIN_SETS`]: comparing them is faster than hashing a map.
+    /// The interned sets of coins, at most [`MAX_COIN_SETS`]. A linear search is faster than hashing a map.
     coins: Vec<Arc<BTreeMap<Coin, Tri>>>,
 }
 
-/// Maximum number of interned sets of coins, to bound the time for a file in which each ATM has its own set.
+/// Maximum number of interned sets of coins. It bounds the time for a file in which each ATM has a different set.
 const MAX_COIN_SETS: usize = 64;
 
 impl RecordInterner {
-    /// Replaces values of the record by equal values of earlier records.
+    /// Replaces values of the record by shared references to equal values of earlier records.
     ///
     /// ```
     /// # use signpost_locator::{ArcStr, Point, Record, RecordInterner};
@@ -105,7 +106,7 @@ impl RecordInterner {
 mod tests {
     use super::*;
 
-    /// A record in the stored form from before values were shared, with every field.
+    /// A record with every field, in the stored form of versions before interning.
     const STORED: &str = concat!(
         r#"{"source_ref":"A-17","name":"Corner Shop","operator":"Coins","brand":"Coins","#,
         r#""point":{"lat":25.7617,"lon":-80.1918},"#,

@@ -1,4 +1,4 @@
-//! The status of an ATM and the age of the evidence.
+//! The status of an ATM, and the freshness of the data it is based on.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::atm::{Record, ReportedState};
 use crate::hours::{Hours, NotEvaluated, OpenState};
 
-/// Maximum age of a report that an ATM is in service.
-pub const FRESH: SignedDuration = SignedDuration::from_hours(365 * 24);
+/// Maximum age of a report that an ATM is in service. Older reports are ignored.
+pub const IN_SERVICE_VALIDITY: SignedDuration = SignedDuration::from_hours(365 * 24);
 /// Maximum age of a live report, sent by the ATM itself.
 const LIVE: SignedDuration = SignedDuration::from_mins(15);
 /// Maximum age of a recent report.
@@ -17,75 +17,75 @@ const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtmStatus {
-    /// In service, and within its hours.
+    /// The ATM is in service and within its opening hours.
     Open,
-    /// In service, and outside its hours.
+    /// The ATM is outside its opening hours.
     Closed,
-    /// Closed temporarily.
+    /// The ATM is temporarily closed.
     TemporarilyClosed,
-    /// Closed permanently.
+    /// The ATM is permanently closed.
     PermanentlyClosed,
-    /// Present, but not working.
+    /// The ATM exists but does not work.
     OutOfService,
-    /// Unknown.
+    /// The status is unknown.
     Unknown,
 }
 
 /// The reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusReason<'a> {
-    /// In service, and always open.
+    /// The ATM is in service and always open.
     AlwaysOpen,
-    /// In service, and within its hours.
+    /// The ATM is in service and within its opening hours.
     WithinHours,
-    /// Outside its hours.
+    /// The ATM is outside its opening hours.
     OutsideHours,
-    /// Reported in service more than [`FRESH`] ago.
+    /// The ATM was reported in service more than [`IN_SERVICE_VALIDITY`] ago.
     OldReport,
-    /// Reported in service without a date.
+    /// The ATM was reported in service without a date.
     Undated,
-    /// In service, with hours that are uncertain now.
+    /// The ATM is in service, but its hours are uncertain now.
     UncertainHours,
-    /// In service, with hours that cannot be evaluated.
+    /// The ATM is in service, but its hours cannot be evaluated.
     HoursInWords,
-    /// In service, with hours that depend on the sun.
+    /// The ATM is in service, but its hours depend on sunrise or sunset.
     HoursBySun,
-    /// In service, with an unknown time zone.
+    /// The ATM is in service, but its time zone is unknown.
     NoTimeZone,
-    /// In service, with unknown hours.
+    /// The ATM is in service, but its hours are unknown.
     NoHours,
-    /// Reported out of service.
+    /// The ATM was reported out of service.
     OutOfService,
-    /// Reported temporarily closed.
+    /// The ATM was reported temporarily closed.
     ClosedForNow,
-    /// Reported permanently closed.
+    /// The ATM was reported permanently closed.
     Gone,
-    /// Always open, without a reported state.
+    /// The ATM is always open, but no operational state was reported.
     UnreportedAlways,
-    /// Within its hours, without a reported state.
+    /// The ATM is within its hours, but no operational state was reported.
     UnreportedWithinHours,
-    /// Without a reported state.
+    /// No operational state was reported.
     NothingReported,
-    /// Forbidden by a law, with a description of it.
+    /// A law forbids the ATM. The value describes the law.
     Law(&'a str),
-    /// Reported by visitors, the operator or a moderator, with a description.
+    /// The status follows from user reports or from a decision about them. The value summarizes the reports.
     Reports(&'a str),
 }
 
-/// A status with its reason and the time of the report.
+/// A status with its reason and the time of the report that it is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport<'a> {
     /// The status.
     pub status: AtmStatus,
     /// The reason.
     pub reason: StatusReason<'a>,
-    /// The time of the report.
+    /// The time of the report that the status is based on, if known.
     pub as_of: Option<Timestamp>,
 }
 
 impl<'a> StatusReport<'a> {
-    /// Applies a `law` that forbids ATMs: `open`, `closed` and `unknown` become `unknown`, because a forbidden ATM may
-    /// not be in service. Other states do not change.
+    /// Applies a `law` that forbids ATMs. `open`, `closed` and `unknown` become `unknown`, because a forbidden ATM may
+    /// not be in service. Other statuses do not change.
     #[must_use]
     pub fn with_ban(self, law: &'a str) -> Self {
         match self.status {
@@ -129,31 +129,31 @@ impl<'a> StatusReason<'a> {
     }
 }
 
-/// The age of the newest report or verification of an ATM.
+/// The age class of the newest report or verification of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
-    /// At most 15 minutes: reported by the ATM itself.
+    /// The data is at most 15 minutes old, so it was reported by the ATM itself.
     Live,
-    /// At most 90 days.
+    /// The data is at most 90 days old.
     Recent,
-    /// At most 365 days.
+    /// The data is at most 365 days old.
     Aging,
-    /// More than 365 days.
+    /// The data is more than 365 days old.
     Stale,
-    /// Unknown.
+    /// The date of the data is unknown.
     Never,
 }
 
 impl Freshness {
-    /// Returns the freshness of evidence of the time `at` at the time `now`.
+    /// Returns the freshness at the time `now` of data that was reported at the time `at`.
     #[must_use]
     pub fn of(at: Option<Timestamp>, now: Timestamp) -> Self {
         let Some(at) = at else { return Self::Never };
         match now.duration_since(at) {
             age if age <= LIVE => Self::Live,
             age if age <= RECENT => Self::Recent,
-            age if age <= FRESH => Self::Aging,
+            age if age <= IN_SERVICE_VALIDITY => Self::Aging,
             _ => Self::Stale,
         }
     }
@@ -180,11 +180,12 @@ impl AtmStatus {
 }
 
 /// Returns the status of an ATM at the time `now`. It follows from the reported operational state, the age of the
-/// report and the `opening` state of its hours at `now` ([`Schedule::at`](crate::Schedule::at)), if it has any.
+/// report, and the `opening` state of its hours at `now` ([`Schedule::at`](crate::Schedule::at)), if the hours are
+/// known.
 ///
-/// Only reports of being in service expire: an ATM that was closed long ago is not open now. A record in service without
-/// a date is no report of service, because it may have expired long ago. An ATM is open only if it was reported in
-/// service; outside its hours it is closed even if nothing was reported.
+/// Only reports of being in service expire, because an ATM that was closed long ago is not open now. An in-service
+/// state without a date is ignored, because it may have expired. An ATM is open only if it was reported in service;
+/// outside its hours it is closed even if nothing was reported.
 ///
 /// ```
 /// # use signpost_locator::{Hours, OpenState, Point, Record, ReportedState, AtmStatus, status};
@@ -209,7 +210,7 @@ pub fn status(
         ReportedState::OutOfService => (AtmStatus::OutOfService, StatusReason::OutOfService),
         ReportedState::TemporarilyClosed => (AtmStatus::TemporarilyClosed, StatusReason::ClosedForNow),
         ReportedState::PermanentlyClosed => (AtmStatus::PermanentlyClosed, StatusReason::Gone),
-        ReportedState::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > FRESH) => {
+        ReportedState::InService if as_of.is_some_and(|as_of| now.duration_since(as_of) > IN_SERVICE_VALIDITY) => {
             (AtmStatus::Unknown, StatusReason::OldReport)
         }
         ReportedState::InService if as_of.is_some() => in_service(opening, always),
@@ -244,7 +245,8 @@ mod tests {
 
     const NOW: &str = "2026-11-20T12:00:00Z";
 
-    /// Operational state, date of the report, hours and their result; the status, and a part of the reason.
+    /// A test case: operational state, date of the report, opening hours and their result; the expected status, and a
+    /// part of the reason.
     type Case = (
         ReportedState,
         Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Serialization that saves time or memory over serde's default.
+//! Serde helpers that need less time or memory than serde's default implementations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Serializes the value behind a shared pointer.
+/// Serializes the value behind an `Arc`.
 pub(crate) fn serialize<S: Serializer>(shared: &Arc<impl Serialize>, serializer: S) -> Result<S::Ok, S::Error> {
     shared.as_ref().serialize(serializer)
 }
 
-/// Deserializes a value into a separate pointer, to be shared later.
+/// Deserializes a value into a new `Arc`. It can be replaced by a shared `Arc` later.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Arc<T>, D::Error> {
     T::deserialize(from).map(Arc::new)
 }
 
-/// Deserializes a text with `parse`, without copying the text.
+/// Deserializes a string with `parse`, without allocating a copy of it.
 pub(crate) fn from_text<'de, D: Deserializer<'de>, T, E: fmt::Display>(
     deserializer: D,
     parse: fn(&str) -> Result<T, E>,

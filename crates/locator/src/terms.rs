@@ -1,4 +1,4 @@
-//! Terms of trade: fees, limits and identification.
+//! The terms of trade of an ATM: fees, limits, and required identification.
 
 use std::fmt;
 
@@ -22,16 +22,16 @@ pub struct Currency([u8; 3]);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fees {
-    /// Percentage of a purchase.
+    /// Percentage fee of a purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buy_percent: Option<Decimal>,
-    /// Fixed amount for each purchase.
+    /// Fixed fee of a purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buy_fixed: Option<Decimal>,
-    /// Percentage of a sale.
+    /// Percentage fee of a sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sell_percent: Option<Decimal>,
-    /// Fixed amount for each sale.
+    /// Fixed fee of a sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sell_fixed: Option<Decimal>,
     /// The currency of the amounts.
@@ -39,7 +39,7 @@ pub struct Fees {
     pub currency: Option<Currency>,
 }
 
-/// The limits of an ATM.
+/// The cash limits of an ATM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CashLimits {
@@ -49,10 +49,10 @@ pub struct CashLimits {
     /// Maximum amount of a transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Decimal>,
-    /// Maximum amount in a day.
+    /// Maximum amount per day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_day: Option<Decimal>,
-    /// Amount above which identification is required.
+    /// Maximum amount without identification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kyc_above: Option<Decimal>,
     /// The currency of the amounts.
@@ -64,18 +64,18 @@ pub struct CashLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kyc {
-    /// None.
+    /// No identification.
     None,
     /// A telephone number.
     Phone,
     /// An identity document.
     Id,
-    /// Not known.
+    /// The source does not state it.
     #[default]
     Unknown,
 }
 
-/// The services of an ATM for one coin.
+/// The trading options of an ATM for a coin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trade {
@@ -88,7 +88,7 @@ pub struct Trade {
 }
 
 impl Kyc {
-    /// Returns the required identification, or `None` if it is unknown.
+    /// Returns the value, or `None` if it is [`Kyc::Unknown`].
     #[must_use]
     pub fn known(self) -> Option<Self> {
         (self != Self::Unknown).then_some(self)
@@ -96,7 +96,7 @@ impl Kyc {
 }
 
 impl Decimal {
-    /// Parses a number; a currency or per cent sign around it and commas between thousands are removed.
+    /// Parses a number. A currency sign, a per cent sign and commas between thousands are ignored.
     ///
     /// ```
     /// # use signpost_locator::Decimal;
@@ -138,18 +138,19 @@ impl Decimal {
     }
 }
 
-/// Checks for 1 to `max` digits.
+/// Checks whether a text consists of 1 to `max` digits.
 fn are_digits(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Checks for the stored form: digits without leading zeros, with at most one decimal point between them.
+/// Checks whether a text is in the stored form: digits without leading zeros, and at most one decimal point between
+/// digits.
 fn is_in_its_usual_form(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     are_digits(whole, 12) && are_digits(fraction, 8) && (whole == "0" || !whole.starts_with('0'))
 }
 
-/// Returns `1,000` as `1000`. `None` if a comma does not separate thousands.
+/// Removes commas between thousands, as in `1,000`. Returns `None` if a comma is at another position.
 fn without_separators(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
     let first = groups.next()?;

@@ -1,4 +1,4 @@
-//! Yes, no, or not known.
+//! A Boolean value that may be unknown.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tri {
-    /// Yes, as stated by the source.
+    /// The source states yes.
     Yes,
-    /// No, as stated by the source.
+    /// The source states no.
     No,
-    /// Not stated.
+    /// The source does not state it.
     #[default]
     Unknown,
 }

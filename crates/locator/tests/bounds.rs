@@ -1,4 +1,4 @@
-//! Limits of imports, and their cancellation.
+//! Tests of the limits of imports, and of their cancellation.
 
 mod pbf;
 
@@ -17,8 +17,8 @@ fn format(name: &str) -> FormatChoice {
     name.parse().unwrap()
 }
 
-/// Returns two ATMs in each format.
-fn two_of_each() -> Vec<(FormatChoice, String)> {
+/// Returns a document with two ATMs in each format.
+fn two_atms_per_format() -> Vec<(FormatChoice, String)> {
     let feature = |properties: &str| {
         let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
         format!(r#"{{"features": [{{{point}, "properties": {properties}}}, {{{point}, "properties": {properties}}}"#)
@@ -41,12 +41,12 @@ fn import_ends_at_the_item_limit() {
         let bounds = Bounds { items, ..Bounds::default() };
         read(file, &Options { format, bounds, ..Options::default() })
     };
-    for (choice, two) in two_of_each() {
+    for (choice, two) in two_atms_per_format() {
         let name = choice.name();
         let end = if choice == format("btcmap") { "]" } else { "]}" };
         let both = first(format!("{two}{end}").as_bytes(), choice, 2).unwrap();
         assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
-        // Input beyond the limit is never read: it is not even JSON.
+        // Input beyond the limit is not even JSON, to show that it is never parsed.
         for choice in [choice, FormatChoice::Auto] {
             let error = first(format!("{two}, {{}} and so on for ever").as_bytes(), choice, 2).unwrap_err();
             assert_eq!(error, ImportError::TooManyItems { max: 2 }, "{name}");
@@ -73,7 +73,7 @@ fn overlong_item_is_not_an_atm() {
 fn cancelled_import_ends() {
     let options = Options::default();
     options.cancel.cancel();
-    for (_, two) in two_of_each() {
+    for (_, two) in two_atms_per_format() {
         let end = if two.starts_with('[') { "]" } else { "]}" };
         assert_eq!(read(format!("{two}{end}").as_bytes(), &options).unwrap_err(), ImportError::Cancelled);
     }

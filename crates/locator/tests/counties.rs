@@ -1,4 +1,4 @@
-//! Counties of places, and files from before counties were stored.
+//! Tests of the counties of places, and of gazetteer files in another version.
 
 use std::io::{Read as _, Write as _};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Point, Region};
 
-/// Returns the gazetteer, read once for all tests.
+/// Returns the embedded gazetteer, loaded once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
@@ -46,8 +46,9 @@ fn places_of_the_united_states_have_a_county() {
     assert_eq!((paris.country.code(), paris.county), ("FR", None));
 }
 
-/// Returns two postcodes of two counties, and a place between them that is closer to the wrong postcode.
-fn between(code: Option<u16>) -> Gazetteer {
+/// Returns a gazetteer with postcodes in two counties and a place with this county code between them. The place is
+/// closer to the postcode of the wrong county.
+fn gazetteer_with_border_place(code: Option<u16>) -> Gazetteer {
     let zip = |code: &str, county: &str, number: &str, lat: f64| {
         let line = format!("US\t{code}\tX\tNew Jersey\tNJ\t{county}\t{number}\t\t\t{lat}\t-74.7\t4");
         let Some(GeonamesLine::Postcode(postcode)) = read_line(&line) else { panic!("a postcode") };
@@ -74,12 +75,12 @@ fn county_comes_from_code_or_nearest_postcode() {
     for (code, expected) in
         [(Some(29), "Ocean County"), (Some(21), "Mercer County"), (None, "Mercer County"), (Some(999), "Mercer County")]
     {
-        let place = between(code).city(region("NJ"), "Border").unwrap();
+        let place = gazetteer_with_border_place(code).city(region("NJ"), "Border").unwrap();
         assert_eq!(place.county.as_deref(), Some(expected), "{code:?}");
     }
 }
 
-fn with_a_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gazetteer::GazetteerError> {
+fn encode_with_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gazetteer::GazetteerError> {
     let area = PlaceArea::of_region(Region::parse("ME").unwrap());
     let place = PlaceEntry {
         name: "Oldtown".to_owned(),
@@ -103,12 +104,12 @@ fn with_a_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gaz
 
 #[test]
 fn unlisted_county_cannot_be_written() {
-    assert!(with_a_county(Some(1)).is_err());
-    let gazetteer = Gazetteer::from_bytes(&with_a_county(Some(0)).unwrap()).unwrap();
+    assert!(encode_with_county(Some(1)).is_err());
+    let gazetteer = Gazetteer::from_bytes(&encode_with_county(Some(0)).unwrap()).unwrap();
     assert_eq!(gazetteer.city(region("ME"), "oldtown").unwrap().county.as_deref(), Some("Penobscot County"));
 }
 
-/// Returns the version of a file and its sections.
+/// Splits a gazetteer file into its version and its sections.
 fn unpack(bytes: &[u8]) -> (u32, Vec<Vec<u8>>) {
     let mut unpacked = Vec::new();
     GzDecoder::new(bytes).read_to_end(&mut unpacked).unwrap();
@@ -135,7 +136,7 @@ fn pack(version: u32, sections: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn file_of_another_version_is_rejected() {
-    let good = with_a_county(Some(0)).unwrap();
+    let good = encode_with_county(Some(0)).unwrap();
     let (version, sections) = unpack(&good);
     assert!(Gazetteer::from_bytes(&pack(version, &sections)).is_ok());
     for version in [0, 1, 2, 4, u32::MAX] {

@@ -1,4 +1,4 @@
-//! The dates of records: docs/locator.md, Sources and merging.
+//! Tests of the dates of imported records (docs/locator.md, Sources and merging).
 
 use signpost_locator::import::{Import, Options, read};
 use signpost_locator::{AtmStatus, DataDates, Hours, OpenState, Record, ReportedState, status};
@@ -13,7 +13,7 @@ fn import(file: &str) -> Import {
     read(file.as_bytes(), &options()).unwrap_or_else(|broken| panic!("{broken}"))
 }
 
-/// Returns the date of each record, without the time of the day.
+/// Returns the date of each record, without the time of day.
 fn days(import: &Import) -> Vec<String> {
     let days = import.rows.iter().map(|row| match row.record.known_at() {
         Some(at) => at.strftime("%Y-%m-%d").to_string(),
@@ -32,7 +32,7 @@ fn status_of(record: &Record) -> AtmStatus {
     status(record, Some(Ok(OpenState::Open)), NOW.parse().unwrap()).status
 }
 
-/// Returns the output of a spider with ATMs of these additional properties.
+/// Returns the output of an All the Places spider with ATMs that have these additional properties.
 fn spider_output(attributes: &str, properties: &[&str]) -> String {
     let features = (1..).zip(properties).map(|(number, more)| {
         format!(
@@ -48,7 +48,7 @@ fn spider_output(attributes: &str, properties: &[&str]) -> String {
     )
 }
 
-/// Returns a reply of Overpass with nodes of these members.
+/// Returns an Overpass reply with nodes that have these members and tags.
 fn overpass_reply(osm3s: &str, nodes: &[(&str, &str)]) -> String {
     let nodes = (1..).zip(nodes).map(|(number, (members, tags))| {
         format!(

@@ -1,4 +1,4 @@
-//! Exports that are imported again.
+//! Tests that exports can be imported again without changes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use signpost_locator::{
 };
 
 fn text() -> impl Strategy<Value = Option<ArcStr>> {
-    // A third of them look like formulas, and some of these are escaped.
+    // A third of the texts look like formulas, and some of these are already escaped.
     prop::option::of("'{0,2}[=+@-]?[A-Z'\"é東][a-z,;é]{2,6}( [A-Z0-9][a-z&.,\"]{1,5})?".prop_map(ArcStr::from))
 }
 
@@ -73,7 +73,7 @@ prop_compose! {
     }
 }
 
-/// Returns the content of a record, independent of the order of its members and the last digit of a coordinate.
+/// Returns the content of a record, regardless of the order of its members and the last digit of its coordinates.
 fn normalize(record: &Record) -> serde_json::Value {
     serde_json::to_value(record).unwrap()
 }
@@ -113,7 +113,7 @@ proptest! {
     #[test]
     fn features_round_trip(record in record()) {
         let mut record = record;
-        // Columns are recognized by their names; a document only has names with a value.
+        // Columns are recognized by their names, and a document only contains members with a value.
         for (at, text) in [&mut record.name, &mut record.operator, &mut record.brand].into_iter().enumerate() {
             text.get_or_insert_with(|| format!("name {at}").into());
         }

@@ -1,4 +1,4 @@
-//! Resolution of location texts, with the embedded and with small gazetteers.
+//! Tests of resolving location texts with the embedded gazetteer and with small gazetteers.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Country, Distance, Point, Region};
 
-/// Returns the gazetteer, read once for all tests.
+/// Returns the embedded gazetteer, loaded once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
@@ -18,7 +18,7 @@ fn labels(places: &[Place]) -> Vec<String> {
     places.iter().map(Place::label).collect()
 }
 
-/// A text; the name, region or country, and source of its result.
+/// Location texts with the name, the region or country, and the source of the expected result.
 #[rustfmt::skip]
 const RESOLVED: [(&str, &str, &str, PlaceSource); 94] = [
     ("Miami", "Miami", "FL", PlaceSource::Place),
@@ -139,7 +139,7 @@ fn coordinates_resolve_to_themselves() {
     assert_eq!(gazetteer().resolve("25.7617,-80.1918").unwrap().name, "25.76170, -80.19180");
 }
 
-/// A text without a result, a part of the reason, and the first suggestion.
+/// Location texts without a result, with a part of the reason and the first suggestion.
 #[rustfmt::skip]
 const UNRESOLVED: [(&str, &str, &str); 17] = [
     ("", "1 to 200 characters", ""),
@@ -254,8 +254,8 @@ fn gazetteer_round_trips() {
     let old_town = gazetteer.city(Region::parse("ME").unwrap(), "oldtown").unwrap();
     assert_eq!((old_town.population, old_town.time_zone.as_str()), (7_000, "Zone/Oldtown"));
     assert!(old_town.point.distance(Point::new(-33.868_45, 0.0).unwrap()) < Distance::metres(1.0));
-    // The small place is likelier than two places that are at least twenty times as large, but have only an alternate
-    // name of this spelling.
+    // The small place precedes two places with the text as an alternate name, although they are at least twenty times
+    // as large.
     let vieux = gazetteer.resolve("Vieux").unwrap();
     assert_eq!(
         (vieux.name.as_str(), labels(&vieux.alternatives)),
@@ -298,7 +298,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         if let Ok(gazetteer) = Gazetteer::from_bytes(&bytes) {
-            // Only the description of the compression can change unnoticed; the unpacked content is equal.
+            // Only the gzip header can change without being noticed; the decompressed content is then equal.
             let whole = Gazetteer::from_bytes(&small()).unwrap();
             for text in ["Oldtown", "Vieux", "Grand, France", "Nameless", "04468", "Maine"] {
                 prop_assert_eq!(gazetteer.resolve(text), whole.resolve(text));
@@ -323,7 +323,7 @@ proptest! {
     }
 }
 
-/// Checks that the result for any text is valid.
+/// Checks that the result for a text is valid.
 fn check(text: &str) -> Result<(), TestCaseError> {
     match gazetteer().resolve(text) {
         Ok(resolved) => {

@@ -1,4 +1,4 @@
-//! Opening hours at chosen times, including changes to and from daylight-saving time, and for random rules.
+//! Tests of opening hours, including changes to and from daylight-saving time, and random rules.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -9,11 +9,11 @@ use OpenState::{Closed, Open, Unknown};
 const CHICAGO: &str = "America/Chicago";
 const NEW_YORK: &str = "America/New_York";
 
-/// Zone, rule, local time with its offset, state, and the time at which it changes.
+/// A test case: time zone, rule, local time with its offset, expected state, and expected time of the next change.
 type Case = (&'static str, &'static str, &'static str, OpenState, &'static str);
 
-/// 21 November 2026 is a Saturday. Clocks in the United States went forward on 8 March 2026 at 2:00 and back on
-/// 1 November at 2:00, in Europe on 29 March and 25 October at 1:00 UTC.
+/// The test cases. 21 November 2026 is a Saturday. In 2026, clocks are set forward on 8 March and back on 1 November at
+/// 2:00 local time in the United States, and on 29 March and 25 October at 1:00 UTC in Europe.
 #[rustfmt::skip]
 const TABLE: [Case; 85] = [
     // Days and times.
@@ -36,7 +36,7 @@ const TABLE: [Case; 85] = [
     (CHICAGO, "Mo-Fr 00:00-24:00", "2026-11-21T03:00:00-06:00", Closed, "2026-11-23T00:00:00-06:00"),
     (CHICAGO, "09:00-17:00; We off", "2026-11-25T12:00:00-06:00", Closed, "2026-11-26T09:00:00-06:00"),
     (CHICAGO, "Mo-Fr 09:00-17:00 open, Sa 09:00-12:00 \"ring\"", "2026-11-23T12:00:00-06:00", Open, "2026-11-23T17:00:00-06:00"),
-    // Past midnight.
+    // Spans that end after midnight.
     (CHICAGO, "Fr,Sa 22:00-02:00", "2026-11-20T23:00:00-06:00", Open,   "2026-11-21T02:00:00-06:00"),
     (CHICAGO, "Fr,Sa 22:00-02:00", "2026-11-21T01:59:00-06:00", Open,   "2026-11-21T02:00:00-06:00"),
     (CHICAGO, "Fr,Sa 22:00-02:00", "2026-11-21T02:00:00-06:00", Closed, "2026-11-21T22:00:00-06:00"),
@@ -71,7 +71,7 @@ const TABLE: [Case; 85] = [
     (CHICAGO, "24/7; PH off", "2026-12-25T12:00:00-06:00", Closed, "2026-12-26T00:00:00-06:00"),
     (CHICAGO, "24/7; PH off", "2026-12-24T12:00:00-06:00", Open, "2026-12-25T00:00:00-06:00"),
     (CHICAGO, "PH 10:00-12:00", "2027-01-01T11:00:00-06:00", Open, "2027-01-01T12:00:00-06:00"),
-    // Spring: 2:00 to 3:00 on 8 March 2026 was left out in the United States.
+    // Spring: in the United States, the hour from 2:00 to 3:00 on 8 March 2026 does not exist.
     (NEW_YORK, "Su 01:00-03:00", "2026-03-08T01:59:59-05:00", Open,   "2026-03-08T03:00:00-04:00"),
     (NEW_YORK, "Su 01:00-03:00", "2026-03-08T03:00:00-04:00", Closed, "2026-03-15T01:00:00-04:00"),
     (NEW_YORK, "Su 02:30-05:00", "2026-03-08T01:59:59-05:00", Closed, "2026-03-08T03:00:00-04:00"),
@@ -81,7 +81,7 @@ const TABLE: [Case; 85] = [
     (NEW_YORK, "Su 09:00-17:00", "2026-03-08T08:59:00-04:00", Closed, "2026-03-08T09:00:00-04:00"),
     (NEW_YORK, "Mo-Su 09:00-17:00", "2026-03-07T18:00:00-05:00", Closed, "2026-03-08T09:00:00-04:00"),
     (NEW_YORK, "Sa 22:00-04:00", "2026-03-08T03:30:00-04:00", Open, "2026-03-08T04:00:00-04:00"),
-    // Autumn: 1:00 to 2:00 on 1 November 2026 came twice.
+    // Autumn: the hour from 1:00 to 2:00 on 1 November 2026 occurs twice.
     (NEW_YORK, "Su 00:00-01:30", "2026-11-01T01:15:00-04:00", Open,   "2026-11-01T01:30:00-04:00"),
     (NEW_YORK, "Su 00:00-01:30", "2026-11-01T01:15:00-05:00", Open,   "2026-11-01T01:30:00-05:00"),
     (NEW_YORK, "Su 01:30-04:00", "2026-11-01T01:15:00-04:00", Closed, "2026-11-01T01:30:00-04:00"),
@@ -92,7 +92,7 @@ const TABLE: [Case; 85] = [
     ("Europe/Berlin", "Su 02:00-03:00", "2026-03-29T01:59:00+01:00", Closed, "2026-03-29T03:00:00+02:00"),
     ("Europe/Berlin", "Mo-Su 02:30-10:00", "2026-10-25T02:45:00+02:00", Open, "2026-10-25T10:00:00+01:00"),
     ("Europe/London", "Mo-Sa 08:00-20:00", "2026-03-28T21:00:00+00:00", Closed, "2026-03-30T08:00:00+01:00"),
-    // The same moment in other zones.
+    // The same instant in other time zones.
     ("America/Phoenix",     "09:00-17:00", "2026-07-01T16:30:00Z", Open,   "2026-07-02T00:00:00Z"),
     ("America/Los_Angeles", "09:00-17:00", "2026-07-01T16:30:00Z", Open,   "2026-07-02T00:00:00Z"),
     ("America/Denver",      "09:00-17:00", "2026-07-01T16:30:00Z", Open,   "2026-07-01T23:00:00Z"),
@@ -104,7 +104,7 @@ const TABLE: [Case; 85] = [
     ("Pacific/Kiritimati",  "Su 09:00-17:00", "2026-11-21T20:00:00Z", Open, "2026-11-22T03:00:00Z"),
     ("Australia/Lord_Howe", "Mo-Su 09:00-17:00", "2026-04-05T05:00:00Z", Open, "2026-04-05T06:30:00Z"),
     ("UTC",                 "Mo 00:00-00:01", "2026-11-23T00:00:30Z", Open, "2026-11-23T00:01:00Z"),
-    // Usual spellings.
+    // Common spelling variants.
     (CHICAGO, "Mon-Fri 9am-5pm", "2026-11-23T16:00:00-06:00", Open, "2026-11-23T17:00:00-06:00"),
     (CHICAGO, "Daily 6 AM to midnight", "2026-11-22T00:30:00-06:00", Closed, "2026-11-22T06:00:00-06:00"),
     (CHICAGO, "Sun closed; Mon-Sat 10am-8pm", "2026-11-22T12:00:00-06:00", Closed, "2026-11-23T10:00:00-06:00"),
@@ -145,7 +145,7 @@ fn invalid_hours_have_a_reason() {
     assert!(Schedule::new(&Hours::Always, None, None).is_ok());
 }
 
-/// Parts of valid and invalid rules, combined at random.
+/// Parts of valid and invalid rules, for random combinations.
 const PIECES: [&str; 40] = [
     "Mo-Fr",
     "Sa",
@@ -192,7 +192,7 @@ const PIECES: [&str; 40] = [
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any rule is evaluated or rejected, deterministically, and the state lasts until its reported change.
+    /// Any rule is deterministically evaluated or rejected, and the state lasts until the reported change.
     #[test]
     fn any_hours_are_evaluated_or_rejected(
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..8),

@@ -1,4 +1,4 @@
-//! The index compared with a linear search and with kiddo.
+//! Property tests that compare the spatial index with a linear search and with kiddo.
 
 use std::num::NonZero;
 
@@ -11,7 +11,7 @@ fn point(lat: f64, lon: f64) -> Point {
         .expect("on the earth")
 }
 
-/// Returns the expected result by linear search.
+/// Computes the expected result by linear search.
 fn linear_search(points: &[Point], from: Point, within: Distance, keep: impl Fn(u32) -> bool) -> Vec<IndexMatch> {
     let mut all: Vec<IndexMatch> = (0..)
         .zip(points)
@@ -22,18 +22,19 @@ fn linear_search(points: &[Point], from: Point, within: Distance, keep: impl Fn(
     all
 }
 
-fn near_a(centre: (f64, f64), spread: f64) -> impl Strategy<Value = Point> {
+fn near_point(centre: (f64, f64), spread: f64) -> impl Strategy<Value = Point> {
     (-spread..=spread, -spread..=spread).prop_map(move |(north, east)| point(centre.0 + north, centre.1 + east))
 }
 
-/// Returns difficult points: crowds, poles, the date line, and coarse grids with many equal and equidistant points.
+/// Returns a strategy for difficult points: dense clusters, the poles, the date line, and coarse grids with many equal
+/// and equidistant points.
 fn places() -> impl Strategy<Value = Point> {
     prop_oneof![
         (-90.0..=90.0, -180.0..=180.0).prop_map(|(lat, lon)| point(lat, lon)),
-        near_a((25.76, -80.19), 0.3),
-        near_a((0.0, 180.0), 0.2),
-        near_a((90.0, 0.0), 0.5).prop_map(|near| point(near.lat(), near.lon() * 360.0)),
-        near_a((-90.0, 180.0), 0.5).prop_map(|near| point(near.lat(), (near.lon().abs() - 179.0) * 100.0)),
+        near_point((25.76, -80.19), 0.3),
+        near_point((0.0, 180.0), 0.2),
+        near_point((90.0, 0.0), 0.5).prop_map(|near| point(near.lat(), near.lon() * 360.0)),
+        near_point((-90.0, 180.0), 0.5).prop_map(|near| point(near.lat(), (near.lon().abs() - 179.0) * 100.0)),
         (-2..=2_i32, -2..=2_i32).prop_map(|(lat, lon)| point(f64::from(lat) / 64.0, f64::from(lon) / 64.0)),
         (0..=3_i32, -6..=6_i32).prop_map(|(lat, lon)| point(f64::from(lat) * 30.0, f64::from(lon) * 30.0)),
     ]
@@ -121,7 +122,7 @@ proptest! {
         let haversine = half(from.lat(), to.lat())
             + from.lat().to_radians().cos() * to.lat().to_radians().cos() * half(from.lon(), to.lon());
         let metres = 2.0 * EARTH_RADIUS.in_metres() * haversine.sqrt().min(1.0).asin();
-        // Near the antipode, both formulas are inexact by some centimetres.
+        // Near the antipode, both formulas have an error of a few centimetres.
         let tolerance = if metres > 19e6 { 0.2 } else { 2e-6 };
         prop_assert!((from.distance(to).in_metres() - metres).abs() < tolerance);
     }

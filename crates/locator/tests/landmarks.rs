@@ -1,23 +1,23 @@
-//! Airports, landmarks, regions and nicknames: their names and positions.
+//! Tests of the names and positions of airports, landmarks, regions and nicknames.
 
 use std::sync::OnceLock;
 
 use signpost_locator::gazetteer::{Gazetteer, Landmark, LandmarkKind, Landmarks, PlaceSource};
 use signpost_locator::{Distance, Region, fold};
 
-/// Returns the landmarks, read once for all tests.
+/// Returns the embedded landmarks, loaded once for all tests.
 fn landmarks() -> &'static Landmarks {
     static EMBEDDED: OnceLock<Landmarks> = OnceLock::new();
     EMBEDDED.get_or_init(Landmarks::embedded)
 }
 
-/// Returns the gazetteer, read once for all tests.
+/// Returns the embedded gazetteer, loaded once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
 }
 
-/// Returns the code of each airport, and the name of each other landmark, that a text matches.
+/// Returns the code of each airport and the name of each other landmark that a text matches.
 fn named(text: &str) -> Vec<&'static str> {
     landmarks().named(&fold(text)).map(|found| found.codes.map_or(found.name, |codes| codes.iata)).collect()
 }
@@ -146,7 +146,7 @@ fn every_landmark_is_near_its_city() {
         let reach = match kind {
             LandmarkKind::Airport => 40.0,
             LandmarkKind::Landmark => 15f64.max(radius.in_miles() + 15.0),
-            // The nearest town of a small island may lie on the next one.
+            // The town nearest to a small island may be on the next island.
             LandmarkKind::Region => radius.in_miles() + 50.0,
             LandmarkKind::TooLarge => radius.in_miles(),
             LandmarkKind::Nickname => 1.0,
@@ -245,6 +245,6 @@ fn misspelt_landmark_is_corrected_and_reported() {
         );
         assert!(found.notes.iter().any(|note| note.to_string().contains(name)), "{text}: {:?}", found.notes);
     }
-    // It exists in no other state.
+    // No other state has a landmark with this name.
     assert!(gazetteer().resolve("Disneylnd, TX").is_err());
 }

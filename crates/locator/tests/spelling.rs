@@ -1,4 +1,4 @@
-//! Names with typing mistakes, in the language of the place, and shared by several places.
+//! Tests of misspelt names, names in the local language, and names that several places share.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 use signpost_locator::gazetteer::{Gazetteer, Place};
 use signpost_locator::{Address, Distance, sample};
 
-/// Returns the gazetteer, read once for all tests.
+/// Returns the embedded gazetteer, loaded once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
 }
 
-/// Large cities of the world in addition to the sample cities.
+/// Large cities of the world, tested in addition to the sample cities.
 const WORLD: [&str; 24] = [
     "Amsterdam",
     "Barcelona",
@@ -41,7 +41,7 @@ const WORLD: [&str; 24] = [
 ];
 
 /// Pairs of adjacent letters on a keyboard.
-const BESIDE: [(char, char); 12] = [
+const ADJACENT_KEYS: [(char, char); 12] = [
     ('a', 's'),
     ('e', 'r'),
     ('i', 'u'),
@@ -56,8 +56,8 @@ const BESIDE: [(char, char); 12] = [
     ('c', 'v'),
 ];
 
-/// Returns misspellings of a name, each with a mistake after the first letter (people rarely get the first letter
-/// wrong), at positions that depend only on the name. Spaces and their neighbours are unchanged.
+/// Returns misspellings of a name, each with one mistake. The positions of mistakes are deterministic, never at the
+/// first letter (people rarely get it wrong), and never next to a space.
 fn misspell(name: &str) -> BTreeSet<String> {
     let letters: Vec<char> = name.chars().collect();
     let text = |letters: &[char]| letters.iter().collect::<String>();
@@ -74,7 +74,7 @@ fn misspell(name: &str) -> BTreeSet<String> {
             swapped.swap(at, at + 1);
             found.insert(text(&swapped));
         }
-        if let Some((_, beside)) = BESIDE.iter().find(|(letter, _)| *letter == letters[at]) {
+        if let Some((_, beside)) = ADJACENT_KEYS.iter().find(|(letter, _)| *letter == letters[at]) {
             let mut slipped = letters.clone();
             slipped[at] = *beside;
             found.insert(text(&slipped));

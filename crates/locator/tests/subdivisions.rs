@@ -1,4 +1,4 @@
-//! Townships and towns of New England, from the tables of the Census and of `GeoNames`.
+//! Tests of townships and New England towns from the tables of the Census and of `GeoNames`.
 
 use proptest::prelude::*;
 use signpost_locator::gazetteer::{
@@ -6,7 +6,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Distance, Point, Region};
 
-/// The table in the format since 2025.
+/// A Census table in the format that is used since 2025.
 const WITH_BARS: &str = "\
 USPS|GEOID|GEOIDFQ|ANSICODE|NAME|FUNCSTAT|ALAND|AWATER|ALAND_SQMI|AWATER_SQMI|INTPTLAT|INTPTLONG
 CT|0918033900|0600000US0918033900|00213437|Griswold town|A|90000000|5000000|34.7|1.9|41.58|-71.92
@@ -16,7 +16,7 @@ MI|2609972820|0600000US2609972820|01627064|Shelby charter township|A|89000000|10
 TX|4845390110|0600000US4845390110|01939071|Austin CCD|S|900000000|9000000|347.4|3.4|30.30|-97.75
 ";
 
-/// Returns the table in the format until 2024: without a column, and padded with blanks.
+/// Returns the table in the format that was used until 2024, with fewer columns and with cells padded with blanks.
 fn with_tabs() -> String {
     let mut lines = Vec::new();
     for line in WITH_BARS.lines() {
@@ -114,7 +114,7 @@ fn invalid_tables_are_rejected_with_a_reason() {
         assert_eq!(CensusTable::read_header(line), None, "{line}");
     }
     let header = "USPS|GEOID|NAME|FUNCSTAT|INTPTLAT|INTPTLONG\n";
-    for (table, said) in [
+    for (table, reason) in [
         ("USPS|GEOID|NAME|INTPTLAT|INTPTLONG\n".to_owned(), "the header has no column FUNCSTAT"),
         (format!("{header}NJ|3402320230\n"), "there are 2 columns, but 6 in the header"),
         (format!("{header}NJ|3402320230|Edison township|A|40.5|-74.4|more\n"), "there are 7 columns"),
@@ -125,8 +125,8 @@ fn invalid_tables_are_rejected_with_a_reason() {
         (format!("{header}NJ|3402320230|Edison township|A|95|-74.4\n"), "INTPTLAT is \"95\""),
         (format!("{header}NJ|3402320230|Edison township|A|NaN|-74.4\n"), "INTPTLAT is \"NaN\""),
     ] {
-        let error = read(&table).expect_err(said).to_string();
-        assert!(error.contains(said), "{said}: {error}");
+        let error = read(&table).expect_err(reason).to_string();
+        assert!(error.contains(reason), "{reason}: {error}");
     }
 }
 
@@ -144,12 +144,12 @@ fn added_townships_are_found() {
     counties.push(hamilton.county.clone());
     counties.sort();
     assert_eq!(counties, [Some("Atlantic County".to_owned()), Some("Mercer County".to_owned())]);
-    // The large place of that name is the township.
+    // The township is the large place with this name.
     let shelby = gazetteer.resolve("Shelby Township, MI").unwrap();
     assert!(shelby.point.distance(point(42.67, -83.03)) < Distance::miles(5.0), "{shelby:?}");
     assert_eq!(gazetteer.len(), embedded.len() + 3);
     assert_eq!(gazetteer.postcodes(), embedded.postcodes());
-    // A second addition changes nothing.
+    // Adding the townships again changes nothing.
     assert!(gazetteer.with_subdivisions(&read(WITH_BARS).unwrap()).unwrap() == bytes);
 }
 
@@ -174,7 +174,7 @@ fn townships_in_several_counties_are_distinct() {
         township("Washington", Some(21), point(40.25, -74.7)),
         township("Washington", Some(1), point(40.22, -74.7)),
     ];
-    // The nearer township is in another county than the place.
+    // The nearer township is not in the county of the place.
     let found = gazetteer(places, &townships);
     assert_eq!(found.len(), 2);
     let resolved = found.resolve("Washington Township, NJ").unwrap();

@@ -1,4 +1,4 @@
-//! Places outside the United States: divisions, postcodes, contradictions, namesakes.
+//! Tests of places outside the United States: divisions, postcodes, contradictions, and places with the same name.
 
 use signpost_locator::gazetteer::{Gazetteer, PlacePreference, PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use signpost_locator::{Country, Distance, Point};
@@ -215,14 +215,14 @@ fn preference_chooses_among_namesakes() {
     let british = PlacePreference { likely_country: Country::parse("GB"), ..served };
     assert_eq!(GAZETTEER.resolve_preferring("Birmingham", &british).unwrap().country, Country::parse("GB"));
 
-    // Paris, Texas, is much smaller.
+    // The preference is ignored, because Paris, Texas, is much smaller.
     let american = PlacePreference { likely_country: Some(Country::UNITED_STATES), ..everywhere };
     assert_eq!(GAZETTEER.resolve_preferring("Paris", &american).unwrap().country, Country::parse("FR"));
     let near_texas = |point: Point| point.distance(Point::new(33.66, -95.56).unwrap()) < Distance::miles(50.0);
     let served = PlacePreference { has_atms_near: &near_texas, ..american };
     assert_eq!(GAZETTEER.resolve_preferring("Paris", &served).unwrap().country, Some(Country::UNITED_STATES));
 
-    // The text names a country.
+    // The preference is ignored, because the text names a country.
     let named = GAZETTEER.resolve_preferring("Birmingham, UK", &in_states).unwrap();
     assert_eq!(named.country, Country::parse("GB"));
 }

@@ -1,4 +1,4 @@
-//! A whole server: one tool, over HTTP, SSE and stdio.
+//! A minimal MCP server with a single tool, over HTTP, SSE and stdio.
 //!
 //! ```sh
 //! cargo run --example echo                # http://127.0.0.1:8808/mcp and /sse
@@ -18,7 +18,7 @@ use signpost_mcp::{
 use tokio::io::BufReader;
 use tokio::net::TcpListener;
 
-/// The state of all tools; here, the prefix of the echo.
+/// The state that is passed to all tools: the prefix of the echo.
 struct Prefix(&'static str);
 
 fn server() -> Server<Prefix> {
@@ -82,7 +82,8 @@ async fn main() -> io::Result<()> {
         ..Http::new(Sessions::new(SessionLimits::default(), random))
     };
     println!("http://{}/mcp", listener.local_addr()?);
-    // Without it, every event on a stream waits for the client's acknowledgement of the previous event, about 40 ms.
+    // Without `TCP_NODELAY`, each event on a stream may wait for the client's acknowledgement of the previous event,
+    // about 40 ms.
     let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     axum::serve(listener, router(server(), state, http)).await
 }

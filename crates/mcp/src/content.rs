@@ -1,3 +1,5 @@
+//! The content of tool results, prompts and resources, and icons.
+
 use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,7 +28,7 @@ pub enum Output {
     Content(Vec<Content>),
 }
 
-/// A part of the content.
+/// A part of the content of a tool result or prompt message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A text.
@@ -58,7 +60,7 @@ pub enum Content {
     Link {
         /// The URI of the resource.
         uri: String,
-        /// A name for it.
+        /// The name of the resource.
         name: String,
         /// Its format.
         mime_type: String,
@@ -75,7 +77,7 @@ pub enum Contents {
 }
 
 impl Output {
-    /// Creates an output from a value that serializes as a JSON object.
+    /// Creates a structured output from a value that serializes as a JSON object.
     ///
     /// # Errors
     /// Returns the errors of [`Structured::render`].
@@ -83,14 +85,14 @@ impl Output {
         Structured::render(value).map(Self::Structured)
     }
 
-    /// Creates an output with this text.
+    /// Creates an output that consists of this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Content(vec![Content::Text(text.into())])
     }
 }
 
 impl Contents {
-    /// Returns the entry of `contents`.
+    /// Returns the content as an entry of the `contents` of a `resources/read` result.
     pub(crate) fn listed(&self, uri: &str, mime_type: &str) -> Value {
         match self {
             Self::Text(text) => json!({ "uri": uri, "mimeType": mime_type, "text": text }),

@@ -1,32 +1,32 @@
-//! Escapes JSON for a JSON string.
+//! Fast escaping of JSON text for embedding it in a JSON string.
 
-/// Number of bytes processed at a time.
+/// Number of bytes that are processed at a time.
 const STEP: usize = size_of::<u64>();
-/// The number 1 in each byte.
+/// A word with the number 1 in each byte.
 const ONES: u64 = u64::MAX / 0xff;
 
-/// Checks for control characters. JSON allows them only between its tokens.
+/// Returns `true` if JSON contains control characters. They are allowed only between tokens.
 pub(crate) fn has_controls(json: &[u8]) -> bool {
     has_any(json, |byte| byte < b' ')
 }
 
-/// Checks whether a text needs no escaping in a JSON string.
+/// Returns `true` if a text needs no escaping in a JSON string.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     !has_any(text, |byte| matches!(byte, 0..b' ' | b'"' | b'\\'))
 }
 
-/// Checks whether any byte matches. It always processes all bytes, to allow vectorization.
+/// Returns `true` if any byte matches. There is no early exit, so that the compiler can vectorize the loop.
 fn has_any(bytes: &[u8], matches: impl Fn(u8) -> bool) -> bool {
     bytes.iter().fold(0, |found, byte| found | u8::from(matches(*byte))) != 0
 }
 
 /// Appends JSON without control characters, with quotation marks and backslashes escaped for a JSON string.
 ///
-/// About every seventh byte of JSON is escaped, so searching for the next escape and copying the bytes before it is
-/// slower than processing all bytes.
+/// About every seventh byte of JSON needs escaping, so searching for the next one and copying the bytes before it would
+/// be slower than processing all bytes.
 pub(crate) fn push_escaped(out: &mut Vec<u8>, json: &[u8]) {
     let start = out.len();
-    // Every byte may be escaped.
+    // In the worst case, every byte is escaped.
     out.resize(start + 2 * json.len(), 0);
     let escaped = &mut out[start..];
     let mut end = 0;
@@ -64,7 +64,7 @@ fn plain_bytes(step: [u8; STEP]) -> usize {
     (found.trailing_zeros() / u8::BITS) as usize
 }
 
-/// Returns a number with the highest bit of each zero byte set. It may also be set for bytes above the first zero byte.
+/// Returns a word with the highest bit set in each zero byte. Bits above the first zero byte may be set incorrectly.
 fn zero_bytes(bytes: u64) -> u64 {
     bytes.wrapping_sub(ONES) & !bytes & (ONES << 7)
 }

@@ -1,3 +1,5 @@
+//! The JSON-RPC error replies of this crate, with their codes and HTTP statuses.
+
 use std::time::Duration;
 
 use ::http::StatusCode;
@@ -16,7 +18,7 @@ pub(crate) enum Code {
     Method,
     Params,
     Internal,
-    /// Before 2026-07-28.
+    /// An unknown resource, before revision 2026-07-28.
     Resource,
     HeaderMismatch,
     MissingCapability,
@@ -26,7 +28,7 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// Returns the code and the start of its messages.
+    /// Returns the number of the code and the common start of its messages.
     const fn number_and_title(self) -> (i32, &'static str) {
         match self {
             Self::Parse => (-32700, "Parse error"),
@@ -67,13 +69,13 @@ impl RpcFault {
         Self::new(Code::Request, StatusCode::BAD_REQUEST, detail)
     }
 
-    /// Creates an error of HTTP (405, 413, 415 …) without a code in JSON-RPC.
+    /// Creates an error for an HTTP status (405, 413, 415 …) that has no JSON-RPC code of its own.
     pub(crate) fn http(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::new(Code::Request, status, detail)
     }
 
-    /// Creates the error for an unknown method. Before 2026-07-28 it has the status 200, because those clients treat
-    /// other statuses as a transport failure without a message.
+    /// Creates the error for an unknown method. Before revision 2026-07-28 it has the HTTP status 200, because older
+    /// clients treat other statuses as a transport failure and ignore the message.
     pub(crate) fn method(revision: Revision, detail: impl Into<String>) -> Self {
         let status = if revision.is_stateless() { StatusCode::NOT_FOUND } else { StatusCode::OK };
         Self::new(Code::Method, status, detail)
@@ -90,7 +92,7 @@ impl RpcFault {
         Self::new(Code::Params, status, detail)
     }
 
-    /// Creates an internal error. It contains only the request ID; the cause is logged with it.
+    /// Creates an internal error. It contains only the request ID; the cause is logged with this ID.
     pub(crate) fn internal(request_id: Option<&str>) -> Self {
         let data = request_id.map(|id| json!({ "requestId": id }));
         Self { data, ..Self::new(Code::Internal, StatusCode::INTERNAL_SERVER_ERROR, "") }
@@ -132,7 +134,7 @@ impl RpcFault {
         Self { data: Some(json!({ "retryAfterMs": millis })), wait: Some(wait), ..self }
     }
 
-    /// Appends a text to the message.
+    /// Appends a sentence to the error message.
     pub(crate) fn with_advice(self, more: &str) -> Self {
         Self { detail: format!("{}; {more}", self.detail), ..self }
     }
@@ -141,7 +143,7 @@ impl RpcFault {
         self.status
     }
 
-    /// Returns the time until the next attempt in whole seconds; the minimum is 1.
+    /// Returns the delay before the next attempt in whole seconds, at least 1.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.wait.map(|wait| (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
     }
@@ -171,7 +173,7 @@ impl RpcFault {
     }
 }
 
-/// Quotes a received text and shortens it for an error message.
+/// Quotes and shortens a received text for an error message.
 pub(crate) fn quoted(received: &str) -> String {
     let clipped = clipped(received);
     let more = if clipped.len() < received.len() { "…" } else { "" };

@@ -1,4 +1,4 @@
-//! Reads members of JSON objects without copying and parsing their values.
+//! JSON parsers: members of objects without copying their values, and objects with detection of duplicate members.
 
 use std::fmt;
 
@@ -6,15 +6,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The requested members of an object, in the requested order. A missing member is `None`; `null` is `Some`.
+/// The requested members of an object as raw JSON, in the requested order. A missing member is `None`; a `null` member
+/// is `Some`.
 pub(crate) struct RawMembers<'a, const N: usize> {
     pub(crate) values: [Option<&'a RawValue>; N],
-    /// A requested member has duplicates, so its value is ambiguous.
+    /// The name of a requested member that occurs several times, so that its value is ambiguous.
     pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a, const N: usize> RawMembers<'a, N> {
-    /// Parses `text`, a JSON object.
+    /// Parses `text`, which must be a JSON object.
     pub(crate) fn read(text: &'a str, names: [&'static str; N]) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
         let members = MemberNames(names).deserialize(&mut json)?;
@@ -29,7 +30,7 @@ impl<const N: usize> Default for RawMembers<'_, N> {
     }
 }
 
-/// The names of the requested members; the others are only checked for syntax.
+/// The names of the requested members. Other members are only checked for syntax.
 struct MemberNames<const N: usize>([&'static str; N]);
 
 impl<'de, const N: usize> DeserializeSeed<'de> for MemberNames<N> {
@@ -86,7 +87,7 @@ impl Visitor<'_> for Position<'_> {
     }
 }
 
-/// An object, and its first duplicate member at any depth.
+/// A parsed object with the name of its first duplicate member at any depth.
 pub(crate) struct StrictObject {
     pub(crate) members: Map<String, Value>,
     pub(crate) repeated: Option<String>,
@@ -111,7 +112,7 @@ impl<'de> serde::Deserialize<'de> for StrictObject {
     }
 }
 
-/// Parses a value and stores the first duplicate name of an object in it.
+/// Parses a value, and stores the first duplicate member name that occurs in it.
 struct StrictValue<'r>(&'r mut Option<String>);
 
 impl StrictValue<'_> {
@@ -184,7 +185,7 @@ impl<'de> Visitor<'de> for StrictValue<'_> {
     }
 }
 
-/// Returns the type of a value, for error texts.
+/// Returns the JSON type of a value, for error messages.
 pub(crate) fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -196,7 +197,7 @@ pub(crate) fn kind(value: &RawValue) -> &'static str {
     }
 }
 
-/// Returns the text of a JSON string; `None` for other values and for strings with lone surrogates.
+/// Returns the text of a JSON string, or `None` for other values and for strings with lone surrogates.
 pub(crate) fn string(value: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
     use std::borrow::Cow;
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;

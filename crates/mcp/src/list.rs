@@ -1,3 +1,5 @@
+//! Paginated lists of tools, resources, resource templates and prompts.
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -7,10 +9,10 @@ use crate::message::Params;
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
-/// A list that is identical for all clients, split into pages and rendered once.
+/// A list that is identical for all clients. It is split into pages and rendered once.
 #[derive(Debug)]
 pub(crate) struct PagedList {
-    /// The member of the result with the entries.
+    /// The name of the result member that contains the entries.
     member: &'static str,
     entries: Vec<Value>,
     pages: Vec<Cacheable>,
@@ -29,7 +31,7 @@ impl PagedList {
         self.entries.push(entry);
     }
 
-    /// Renders pages of `size` entries; `meta` is the `_meta` of results of stateless revisions.
+    /// Renders pages of `size` entries. `meta` is the `_meta` member of results in stateless revisions.
     pub(crate) fn render(&mut self, size: usize, meta: &RawValue) {
         let count = self.entries.len().div_ceil(size).max(1);
         self.pages.clear();
@@ -43,7 +45,7 @@ impl PagedList {
         }
     }
 
-    /// Returns the requested page.
+    /// Returns the page that the cursor in `params` selects, or the first page.
     pub(crate) fn page(&self, params: &Params<'_>, revision: Revision) -> Result<&RawValue, RpcFault> {
         let page = match params.cursor.filter(|cursor| kind(cursor) != "null") {
             None => self.pages.first(),
@@ -58,14 +60,14 @@ impl PagedList {
         }
     }
 
-    /// Returns the page of a cursor.
+    /// Returns the page with this cursor.
     fn find_page(&self, requested: &str) -> Option<&Cacheable> {
         let number = (1..self.pages.len()).find(|number| cursor(*number) == requested)?;
         self.pages.get(number)
     }
 }
 
-/// Returns the cursor of a page, opaque to clients.
+/// Returns the cursor of a page. It is opaque to clients.
 fn cursor(page: usize) -> String {
     format!("page-{page}")
 }

@@ -1,3 +1,5 @@
+//! Additional JSON-RPC methods that a server can register.
+
 use std::ops::RangeInclusive;
 
 use serde_json::Value;
@@ -6,13 +8,13 @@ use crate::handler::Handler;
 use crate::revision::Revision;
 use crate::tool::Arguments;
 
-/// A method that this crate does not implement: an extension, or a method of older revisions.
+/// A JSON-RPC method that this crate does not implement, such as a method of an extension or of older revisions.
 #[derive(Debug)]
 pub struct Method<S> {
-    /// Its name in requests.
+    /// The name in requests.
     pub name: &'static str,
-    /// The revisions with this method; it is unknown in others.
+    /// The revisions that have this method. It is unknown in other revisions.
     pub revisions: RangeInclusive<Revision>,
-    /// The handler of `params`; the result is an object.
+    /// The handler. It gets `params` and must return an object.
     pub call: Handler<S, Arguments, Value>,
 }

@@ -1,3 +1,5 @@
+//! Tool arguments that clients also send as HTTP headers.
+
 use http::HeaderName;
 use serde_json::Value;
 
@@ -5,20 +7,20 @@ use crate::context::{Headers, decoded};
 use crate::fault::{RpcFault, quoted};
 use crate::tool::Arguments;
 
-/// An argument that is also sent as a header (`x-mcp-header`, 2026-07-28), for intermediaries that do not parse the
-/// body.
+/// A tool argument that is also sent as a header (`x-mcp-header`, revision 2026-07-28), for intermediaries that do not
+/// parse the body.
 #[derive(Debug)]
 pub(crate) struct MirroredArgument {
     header: HeaderName,
-    /// The path of names to the argument.
+    /// The path of member names to the argument.
     path: Vec<String>,
 }
 
 impl MirroredArgument {
-    /// Returns the marked arguments of a schema.
+    /// Returns the arguments of a schema that are marked with `x-mcp-header`.
     ///
     /// # Panics
-    /// If a mark is not a text, or two arguments share a header.
+    /// If a mark is not a string, or two arguments share a header.
     pub(crate) fn from_schema(schema: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found);

@@ -1,9 +1,11 @@
+//! Log and progress notifications of a running call.
+
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-/// Severity of log messages (RFC 5424), lowest first.
+/// The severity of a log message (RFC 5424), in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are RFC 5424's")]
 pub enum LogLevel {
@@ -49,12 +51,12 @@ impl LogLevel {
     }
 }
 
-/// A queue of notifications from a handler to the transport.
+/// A bounded queue of notifications from a handler to the transport.
 #[derive(Debug, Default)]
 pub struct Notifications(Mutex<VecDeque<Vec<u8>>>);
 
 impl Notifications {
-    /// Maximum number of waiting notifications; further notifications are dropped.
+    /// Maximum number of waiting notifications. Further notifications are dropped.
     const MAX_WAITING: usize = 1000;
 
     pub(crate) fn push(&self, method: &str, params: &Value) {

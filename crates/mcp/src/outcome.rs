@@ -1,16 +1,18 @@
+//! Conversion of a handler's result to the outcome of a call.
+
 use std::error::Error;
 
 use crate::call::{Call, CallError, InputRequired};
 use crate::fault::RpcFault;
 
-/// The outcome of a call without an error.
+/// The outcome of a successful call.
 pub(crate) enum CallOutcome<T> {
     Done(T),
-    /// Input from the client is required.
+    /// The handler requests input from the client.
     Input(InputRequired),
 }
 
-/// Converts the result of a handler; `refusal` creates the error for rejected arguments and failed calls.
+/// Converts the result of a handler. `refusal` creates the error for invalid arguments and failed calls.
 pub(crate) fn call_outcome<T>(
     result: Result<T, CallError>,
     name: &str,

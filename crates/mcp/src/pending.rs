@@ -1,3 +1,5 @@
+//! A response in progress, with the notifications that precede it.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -7,21 +9,21 @@ use futures_util::future::BoxFuture;
 use crate::notifications::Notifications;
 use crate::response::RpcResponse;
 
-/// A response in progress. It only proceeds while [`PendingResponse::next`] is polled.
+/// A response in progress. The handler runs only while [`PendingResponse::next`] is polled.
 pub(crate) struct PendingResponse<'a> {
     work: Option<BoxFuture<'a, RpcResponse>>,
     response: Option<RpcResponse>,
     notifications: Arc<Notifications>,
 }
 
-/// A notification, or the response at the end.
+/// A step of a pending response: a notification, or finally the response.
 pub(crate) enum ResponseStep {
     Notification(Vec<u8>),
     Response(RpcResponse),
 }
 
 impl<'a> PendingResponse<'a> {
-    /// Creates a response; `respond` may push to the notifications while it runs.
+    /// Creates a pending response. `respond` may push notifications while it runs.
     pub(crate) fn new<F: Future<Output = RpcResponse> + Send + 'a>(
         respond: impl FnOnce(Arc<Notifications>) -> F,
     ) -> Self {
@@ -30,12 +32,12 @@ impl<'a> PendingResponse<'a> {
         Self { work: Some(work), response: None, notifications }
     }
 
-    /// Creates a finished response with the remaining notifications.
+    /// Creates a pending response that is already finished, with its undelivered notifications.
     pub(crate) fn done(notifications: Notifications, response: RpcResponse) -> Self {
         Self { work: None, response: Some(response), notifications: Arc::new(notifications) }
     }
 
-    /// Returns the next step; `None` after the response. The future may be dropped and created again.
+    /// Returns the next step, or `None` after the response. This method is cancel safe.
     pub(crate) async fn next(&mut self) -> Option<ResponseStep> {
         std::future::poll_fn(|context| {
             if let Some(work) = &mut self.work

@@ -1,3 +1,5 @@
+//! Resources and resource templates that clients can list, complete and read.
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
@@ -15,25 +17,25 @@ use crate::revision::Revision;
 /// A resource that clients can read.
 #[derive(Debug)]
 pub struct Resource<S> {
-    /// Its URI. With variables (`notes://{folder}/{note}`, RFC 6570 level 1) it is a template of many resources; each
-    /// variable matches one or more characters other than `/`, percent-decoded.
+    /// The URI, or a URI template with variables (`notes://{folder}/{note}`, RFC 6570 level 1). A variable matches one
+    /// or more characters other than `/`, and its value is percent-decoded.
     pub uri: &'static str,
-    /// A name for programs.
+    /// The name for programs.
     pub name: &'static str,
-    /// A name for people.
+    /// The name for people.
     pub title: &'static str,
-    /// Its content and use.
+    /// A description of the content and its use.
     pub description: &'static str,
-    /// The format of its content.
+    /// The media type of the content.
     pub mime_type: &'static str,
-    /// Its icons.
+    /// The icons.
     pub icons: Vec<Icon>,
-    /// Its `_meta` for extensions of the protocol, in the list and in its content; left out if empty.
+    /// The `_meta` member for protocol extensions, in the list and in the content. Omitted if empty.
     pub meta: Map<String, Value>,
-    /// Completions of variables, by name.
+    /// The completion functions of the variables, by name.
     pub completions: Vec<(&'static str, Complete<S>)>,
-    /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) means that the resource does not
-    /// exist.
+    /// The handler that reads the resource, given its variables. [`CallError::Failed`](crate::CallError::Failed) means
+    /// that the resource does not exist.
     pub read: Handler<S, StringMap, Contents>,
 }
 
@@ -65,7 +67,7 @@ impl<S> Resource<S> {
         entry
     }
 
-    /// Returns the values of the variables if `uri` matches this template.
+    /// Returns the values of the variables, if `uri` matches this template.
     fn variables(&self, uri: &str) -> Option<StringMap> {
         let mut template = self.uri;
         let mut rest = uri;

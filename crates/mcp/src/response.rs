@@ -1,3 +1,5 @@
+//! Responses to JSON-RPC messages, and the rendering of results.
+
 use ::http::StatusCode;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -10,21 +12,22 @@ use crate::notifications::LogLevel;
 use crate::revision::Revision;
 use crate::structured::Structured;
 
-/// Cache lifetime, for clients, of results that do not change while the process runs.
+/// Cache lifetime of results that do not change while the process runs, in milliseconds. Clients may cache them for
+/// this time.
 const TTL_MILLIS: u32 = 300_000;
 
 /// The response to a message.
 #[derive(Debug)]
 pub struct RpcResponse {
-    /// The HTTP status, ignored by other transports.
+    /// The HTTP status. Other transports ignore it.
     pub status: StatusCode,
     /// A JSON-RPC reply without line breaks, or `None` for a notification.
     pub body: Option<Vec<u8>>,
-    /// The revision negotiated by this message (an `initialize`) for its connection.
+    /// The revision that this message (`initialize`) has negotiated for its connection.
     pub negotiated: Option<Revision>,
-    /// The capabilities declared by the client in that message.
+    /// The capabilities that the client has declared in this message (`initialize`).
     pub capabilities: Option<Box<RawValue>>,
-    /// The level requested by this message (a `logging/setLevel`) for its connection.
+    /// The log level that this message (`logging/setLevel`) has requested for its connection.
     pub log_level: Option<LogLevel>,
 }
 
@@ -49,7 +52,7 @@ impl RpcResponse {
     }
 }
 
-/// The result of `tools/call` without a structured value.
+/// The serialized result of a `tools/call` without a structured value.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
@@ -74,14 +77,14 @@ struct TextContent<'a> {
     text: &'a str,
 }
 
-/// The result of a tool for the model.
+/// The result of a tool call that the model sees.
 pub(crate) enum ToolResult {
     Output(Output),
-    /// An error text with advice.
+    /// The error message of a failed call, with advice.
     Failure(String),
 }
 
-/// Returns the response to a tool call; `meta` is the `_meta` of results of stateless revisions.
+/// Renders the response to a tool call. `meta` is the `_meta` member of results in stateless revisions.
 pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&RawValue>) -> RpcResponse {
     let (content, is_error) = match result {
         ToolResult::Output(Output::Structured(value)) => return structured(id, value, meta),
@@ -91,7 +94,7 @@ pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&Ra
     RpcResponse::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
 }
 
-/// Returns a response with a structured value as JSON and as text. It is assembled from bytes for performance, because
+/// Renders a response with a structured value as JSON and as text. It is assembled from bytes for performance, because
 /// the value is already rendered.
 fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> RpcResponse {
     let [json, escaped] = value.forms();
@@ -112,7 +115,7 @@ fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> Rpc
     RpcResponse::sent(StatusCode::OK, Some(body))
 }
 
-/// Adds the members that every result of a stateless revision has.
+/// Adds the members that every result has in stateless revisions.
 pub(crate) fn completed(mut result: Value, meta: Option<&RawValue>) -> Value {
     if let Some(meta) = meta {
         result["resultType"] = json!("complete");
@@ -121,7 +124,7 @@ pub(crate) fn completed(mut result: Value, meta: Option<&RawValue>) -> Value {
     result
 }
 
-/// Returns the result that requests input from the client.
+/// Renders a result that requests input from the client.
 pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
     let mut result = json!({ "resultType": "input_required", "_meta": meta });
     if !asked.requests.is_empty() {
@@ -133,8 +136,7 @@ pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
     result
 }
 
-/// A result that is identical for all clients, rendered once in the form before 2026-07-28 and once in the form since
-/// then.
+/// A result that is identical for all clients, rendered once for stateful revisions and once for stateless revisions.
 #[derive(Debug)]
 pub(crate) struct Cacheable {
     legacy: Box<RawValue>,
@@ -142,7 +144,7 @@ pub(crate) struct Cacheable {
 }
 
 impl Cacheable {
-    /// Renders the members of the result; `meta` is the `_meta` of results of stateless revisions.
+    /// Renders the members of the result. `meta` is the `_meta` member of results in stateless revisions.
     pub(crate) fn new(mut members: Value, meta: &RawValue) -> Self {
         let legacy = rendered(&members);
         Self::mark(&mut members);

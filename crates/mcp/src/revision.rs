@@ -1,30 +1,31 @@
+//! The supported revisions of the Model Context Protocol, and their negotiation.
+
 use std::fmt;
 
-/// A revision of the Model Context Protocol, ordered by age.
+/// A revision of the Model Context Protocol. Revisions are ordered by date.
 ///
-/// Connections of the four revisions before 2026-07-28 start with `initialize`; since then every request has its
-/// revision in `params._meta` and the server has no state between requests.
+/// In the four revisions before 2026-07-28, a connection starts with `initialize`. Since 2026-07-28, every request
+/// contains its revision in `params._meta`, and the server stores no state between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
-    /// The first: HTTP with SSE, later deprecated.
+    /// The first revision. Its HTTP+SSE transport was later deprecated.
     V2024_11_05,
-    /// Streamable HTTP, tool annotations.
+    /// Introduces Streamable HTTP and tool annotations.
     V2025_03_26,
-    /// `structuredContent`, the `MCP-Protocol-Version` header, no batches.
+    /// Introduces `structuredContent` and the `MCP-Protocol-Version` header, and removes batches.
     V2025_06_18,
-    /// Errors of arguments are results of the tool, so that the model can correct them.
+    /// Reports invalid arguments as tool results, so that the model can correct them.
     V2025_11_25,
-    /// Stateless: `server/discover` instead of `initialize`.
+    /// Makes the protocol stateless, with `server/discover` instead of `initialize`.
     V2026_07_28,
 }
 
 impl Revision {
-    /// The supported revisions, newest first, in the order of preference.
+    /// The supported revisions in order of preference, newest first.
     pub const ALL: [Self; 5] =
         [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26, Self::V2024_11_05];
 
-    /// The revision of requests without a version, defined by the protocol for servers that support clients without the
-    /// `MCP-Protocol-Version` header.
+    /// The revision of HTTP requests without the `MCP-Protocol-Version` header, as the protocol defines it.
     pub const ASSUMED: Self = Self::V2025_03_26;
 
     /// Returns the name in the protocol.
@@ -45,10 +46,10 @@ impl Revision {
         Self::ALL.into_iter().find(|revision| revision.as_str() == text)
     }
 
-    /// Checks whether requests are stateless (since 2026-07-28), without an `initialize`.
+    /// Returns `true` if requests are stateless and there is no `initialize` (since 2026-07-28).
     #[must_use]
     pub const fn is_stateless(self) -> bool {
-        // The old revisions are listed, so that future revisions are stateless.
+        // The stateful revisions are listed, so that future revisions are stateless by default.
         !matches!(self, Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25)
     }
 
@@ -57,8 +58,8 @@ impl Revision {
         Self::ALL.into_iter().find(|revision| !revision.is_stateless()).expect("ALL contains revisions with initialize")
     }
 
-    /// Returns the negotiated revision: the requested revision if it is supported and has `initialize`, otherwise the
-    /// newest revision with `initialize`.
+    /// Negotiates the revision for `initialize`: the requested revision if it is supported and has `initialize`,
+    /// otherwise the newest revision with `initialize`.
     pub(crate) fn negotiate(requested: Option<&str>) -> Self {
         requested
             .and_then(Self::parse)

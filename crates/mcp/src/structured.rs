@@ -1,4 +1,4 @@
-//! The structured value of a tool, rendered once as JSON and as text.
+//! The structured output of a tool, rendered once as JSON and as JSON inside a JSON string.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use crate::call::CallError;
 use crate::escape::{has_controls, is_plain, push_escaped};
 
-/// Initial capacity in bytes, sufficient for most values.
+/// Initial capacity of the buffers in bytes, sufficient for most values.
 const USUAL_BYTES: usize = 4096;
 
-/// A JSON object, rendered as JSON and as the content of a JSON string.
+/// A JSON object, rendered as JSON and in a form escaped for a JSON string.
 #[derive(Clone)]
 pub struct Structured {
     json: Vec<u8>,
     escaped: Vec<u8>,
 }
 
-/// Writes a [`Structured`] part by part, in both forms at once. The syntax of the parts is not checked: use it only for
-/// large and frequent values, and [`Structured::render`] for all others.
+/// A writer that builds a [`Structured`] value from parts, in both forms at once. The syntax of the parts is not
+/// checked, so use it only for large and frequent values, and [`Structured::render`] for all others.
 ///
 /// ```
 /// # use signpost_mcp::{StructuredWriter, fragment};
@@ -37,14 +37,14 @@ pub struct StructuredWriter {
     escaped: Vec<u8>,
 }
 
-/// A constant part of JSON, in both forms: see [`fragment!`](crate::fragment).
+/// A constant part of JSON in both forms, created by [`fragment!`](crate::fragment).
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment {
     json: &'static [u8],
     escaped: &'static [u8],
 }
 
-/// Creates a [`Fragment`] of a constant text, escaped at compile time.
+/// Creates a [`Fragment`] from a constant text, escaped at compile time.
 #[macro_export]
 macro_rules! fragment {
     ($json:expr) => {{
@@ -92,14 +92,14 @@ impl Fragment {
 }
 
 impl Structured {
-    /// Renders `value`. It must serialize as a JSON object.
+    /// Renders `value`, which must serialize as a JSON object.
     ///
     /// # Errors
-    /// [`CallError::Internal`] if it does not serialize as an object.
+    /// [`CallError::Internal`] if the value does not serialize as an object.
     pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
         let mut json = Vec::with_capacity(USUAL_BYTES);
         serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
-        // A value may contain foreign JSON with line breaks, and these end a message on stdio and SSE.
+        // A value may contain raw JSON with line breaks. They would end the message on stdio and SSE.
         if has_controls(&json) {
             let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
             json = serde_json::to_vec(&read).map_err(CallError::internal)?;
@@ -112,13 +112,13 @@ impl Structured {
     /// Returns the JSON.
     ///
     /// # Panics
-    /// Never: it consists of texts.
+    /// Never: the bytes consist of valid UTF-8 texts.
     #[must_use]
     pub fn json(&self) -> &str {
         std::str::from_utf8(&self.json).expect("JSON is UTF-8")
     }
 
-    /// Returns the JSON, and the JSON escaped for a JSON string.
+    /// Returns the JSON and its form escaped for a JSON string.
     pub(crate) fn forms(&self) -> [&[u8]; 2] {
         [&self.json, &self.escaped]
     }
@@ -154,7 +154,7 @@ impl StructuredWriter {
         self.json.len()
     }
 
-    /// Appends a constant part.
+    /// Appends a constant fragment.
     #[inline]
     pub fn fragment(&mut self, fragment: Fragment) {
         self.json.extend_from_slice(fragment.json);
@@ -177,7 +177,7 @@ impl StructuredWriter {
         self.fragment(fragment!("\""));
     }
 
-    /// Appends a whole number.
+    /// Appends an integer.
     pub fn number(&mut self, number: u64) {
         const MAX_DIGITS: usize = 20;
         let mut digits = [b'0'; MAX_DIGITS];
@@ -203,15 +203,15 @@ impl StructuredWriter {
         self.escaped.extend_from_slice(&self.json[start..]);
     }
 
-    /// Appends rendered JSON without line breaks.
+    /// Appends rendered JSON, which must not contain line breaks.
     pub fn json(&mut self, json: &str) {
         self.push(json.as_bytes());
     }
 
-    /// Returns the value.
+    /// Checks the written JSON and returns it as a value.
     ///
     /// # Errors
-    /// [`CallError::Internal`] if it is not an object, or has control characters between its parts.
+    /// [`CallError::Internal`] if the JSON is not an object or contains control characters.
     pub fn finish(self) -> Result<Structured, CallError> {
         let Self { json, escaped } = self;
         if has_controls(&json) {

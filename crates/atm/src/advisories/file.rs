@@ -1,4 +1,4 @@
-//! Reads advisories from their file. A row that is not valid is rejected with its line, and the others are read.
+//! Parser of the TOML file of advisories. Each invalid row is reported with its line, and the valid rows are returned.
 
 use std::fmt;
 
@@ -9,33 +9,33 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::row::RowFields;
 use super::{Advisories, Advisory};
 
-/// The advisories that are part of the program, each written from its source.
+/// The TOML file of advisories that is embedded in the program.
 const EMBEDDED: &str = include_str!("../../data/advisories.toml");
 
-/// Maximum number of rows of a file.
+/// Maximum number of rows in an advisories file.
 const MAX_ROWS: usize = 1_000;
-/// Maximum size of a file, in bytes.
+/// Maximum size of an advisories file, in bytes.
 pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// The valid rows of a file, and the errors in the others.
+/// The result of parsing an advisories file: the valid rows, and an error for each invalid row.
 #[derive(Debug, Default)]
 pub struct FileRows {
     /// The valid rows.
     pub rows: Vec<Advisory>,
-    /// The other rows.
+    /// The errors of the invalid rows.
     pub bad: Vec<InvalidRow>,
 }
 
-/// A row that is not valid.
+/// The error of an invalid row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidRow {
-    /// The line of the error, or else of the beginning of the row; from 1.
+    /// The line number of the error, or of the start of the row if it is unknown; the first line is 1.
     pub line: usize,
-    /// The error.
+    /// The reason why the row is invalid.
     pub reason: String,
 }
 
-/// A file of advisories that cannot be used.
+/// The error of an advisories file that cannot be read or has an invalid row.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {reason}")]
 pub struct InvalidAdvisories {
@@ -43,10 +43,10 @@ pub struct InvalidAdvisories {
     reason: String,
 }
 
-/// Returns the advisories that are part of the program.
+/// Returns the advisories that are embedded in the program.
 ///
 /// # Panics
-/// Never: a test reads them.
+/// Never: a test parses the embedded file.
 #[must_use]
 pub fn embedded() -> Vec<Advisory> {
     let FileRows { rows, bad } = read_rows(EMBEDDED);
@@ -54,7 +54,7 @@ pub fn embedded() -> Vec<Advisory> {
     rows
 }
 
-/// Reads the text of a file.
+/// Parses the text of an advisories file.
 #[must_use]
 pub fn read_rows(text: &str) -> FileRows {
     if text.len() > MAX_FILE_BYTES {
@@ -108,10 +108,10 @@ impl FileRows {
         }
     }
 
-    /// Returns the embedded advisories and those of a file.
+    /// Merges these rows into the embedded advisories. `file` is the name of the file for the error.
     ///
     /// # Errors
-    /// If a row is not valid.
+    /// [`InvalidAdvisories`] if a row is invalid.
     pub fn merge_valid(self, file: &str) -> Result<Advisories, InvalidAdvisories> {
         let Some(first) = self.bad.first() else { return Ok(Advisories::merged(self.rows)) };
         let reason = match self.bad.len() - 1 {
@@ -130,9 +130,9 @@ impl InvalidAdvisories {
 }
 
 impl InvalidRow {
-    /// Creates the error for a position in the text of a file, in bytes.
-    fn at(text: &str, at: usize, reason: &str) -> Self {
-        let line = 1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count();
+    /// Creates the error for a byte offset in the text of a file.
+    fn at(text: &str, offset: usize, reason: &str) -> Self {
+        let line = 1 + text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count();
         Self { line, reason: signpost_text::clean_line(reason).trim().to_owned() }
     }
 }
@@ -164,7 +164,7 @@ source = { url = "https://example.com/law", title = "A law", class = "primary" }
 checked = 2026-11-22
 "#;
 
-    /// Returns the fault in the only row of a file.
+    /// Parses a file with a single row, and returns the error of this row.
     #[track_caller]
     fn parse_fault(text: &str) -> InvalidRow {
         let FileRows { rows, mut bad } = read_rows(text);
@@ -190,7 +190,7 @@ checked = 2026-11-22
         assert_eq!((rows[0].review_days, rows[0].checked.to_string().as_str()), (180, "2026-11-22"));
     }
 
-    /// The replaced line, the reported line, and the reported fault.
+    /// The replaced text, its replacement, the reported line, and a part of the reported reason.
     #[rustfmt::skip]
     const WRONG: [(&str, &str, usize, &str); 27] = [
         ("checked = 2026-11-22\n", "", 2, "checked"),
@@ -260,8 +260,8 @@ checked = 2026-11-22
             let mut row = ROW.as_bytes().to_vec();
             row[at] = byte;
             let FileRows { rows, bad } = read_rows(&String::from_utf8(row).unwrap());
-            // The row is either parsed or rejected, with the lines of the file. If one character hides the header, each
-            // of the eight keys is rejected.
+            // The row is either parsed or rejected with a line of the file. If a changed character breaks the table
+            // header, each of the eight keys is reported separately.
             prop_assert!(rows.len() <= 1 && rows.is_empty() != bad.is_empty() && bad.len() <= 8, "{:?}", bad);
             prop_assert!(bad.iter().all(|row| (1..=12).contains(&row.line)), "{:?}", bad);
             for row in &rows {

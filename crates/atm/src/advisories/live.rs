@@ -1,4 +1,5 @@
-//! The advisories of this installation: the embedded advisories, and the operator's file.
+//! The advisories that the server uses: the embedded advisories, merged with the operator's file. The file is reloaded
+//! when it changes.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,16 +10,16 @@ use super::Advisories;
 use super::file::{FileRows, InvalidAdvisories, MAX_FILE_BYTES, read_rows};
 use crate::live_file::LiveFile;
 
-/// The advisories of this installation.
+/// The advisories that the server uses. They are replaced as a whole when the operator's file changes.
 #[derive(Debug)]
 pub struct LiveAdvisories(LiveFile<Advisories>);
 
 impl LiveAdvisories {
-    /// Reads the advisories, including the operator's file, if any.
+    /// Loads the embedded advisories and the operator's file, if one is configured.
     ///
     /// # Errors
-    /// If the file cannot be read, or if a row is not valid. The embedded advisories are no substitute, because
-    /// they differ from the advisories that the operator chose.
+    /// [`InvalidAdvisories`] if the file cannot be read or has an invalid row. There is no fallback to the embedded
+    /// advisories, because they may differ from the advisories that the operator chose.
     pub fn open(file: Option<&Path>) -> Result<Self, InvalidAdvisories> {
         match file {
             Some(file) => LiveFile::open(file.to_owned(), read_with_embedded).map(Self),
@@ -32,10 +33,10 @@ impl LiveAdvisories {
         self.0.now()
     }
 
-    /// Reads the advisories again if the operator's file changed.
+    /// Reloads the advisories if the operator's file has changed.
     ///
     /// # Errors
-    /// If the file cannot be read, or if a row is not valid. The advisories are unchanged then.
+    /// [`InvalidAdvisories`] if the file cannot be read or has an invalid row. The previous advisories remain in use.
     pub fn reload_if_changed(&self) -> Result<(), InvalidAdvisories> {
         if let Some(advisories) = self.0.reload_if_changed(read_with_embedded)? {
             tracing::info!(advisories = advisories.rows().len(), "advisories reloaded");
@@ -45,10 +46,10 @@ impl LiveAdvisories {
 }
 
 impl FileRows {
-    /// Reads the rows of the operator's file.
+    /// Reads and parses an advisories file.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// [`InvalidAdvisories`] if the file cannot be read.
     pub fn from_file(file: &Path) -> Result<Self, InvalidAdvisories> {
         match read_text(file) {
             Ok(text) => Ok(read_rows(&text)),
@@ -65,7 +66,7 @@ fn read_with_embedded(file: &Path) -> Result<Advisories, InvalidAdvisories> {
 /// Reads a file up to one byte beyond its maximum size, so that [`read_rows`] rejects larger files.
 fn read_text(file: &Path) -> io::Result<String> {
     if !fs::metadata(file)?.is_file() {
-        // To read a named pipe waits until something is written to it.
+        // Reading a named pipe would block until a writer opens it.
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
@@ -79,10 +80,10 @@ mod tests {
 
     use super::*;
 
-    /// Replaces the file, with a modification time `turn` seconds after the Unix epoch.
-    fn write(file: &Path, text: &str, turn: u64) {
+    /// Writes the file, with a modification time of `seconds` after the Unix epoch.
+    fn write(file: &Path, text: &str, seconds: u64) {
         fs::write(file, text).unwrap();
-        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(turn);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         File::options().write(true).open(file).unwrap().set_modified(written).unwrap();
     }
 

@@ -18,32 +18,32 @@ pub use row::MAX_WORDS;
 pub use rule::{LawSpan, LawStatus, Location};
 pub use select::{AdvisoryItem, AdvisorySummary, summarize};
 
-/// All advisories. Immutable.
+/// An immutable set of advisories.
 #[derive(Debug, Default)]
 pub struct Advisories {
     rows: Vec<Advisory>,
 }
 
-/// A notice for a place.
+/// A notice about the law or about fraud, for the ATMs in an area.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advisory {
-    /// The ID. It is stable if the text changes.
+    /// The ID. It does not change when the text changes.
     pub id: String,
     /// The subject.
     pub kind: AdvisoryKind,
-    /// The area that it applies to.
+    /// The area to which the advisory applies.
     pub area: AdvisoryArea,
     /// The legislative status.
     pub status: AdvisoryStatus,
-    /// The first day on which it is in force, in the time zone of the place; `None` if it has always been.
+    /// The first day on which the law is in force, in the time zone of the ATM; `None` if it has no known start.
     pub effective: Option<Date>,
-    /// The first day on which it is no longer in force.
+    /// The first day on which the law is no longer in force, if it ends.
     pub until: Option<Date>,
-    /// The text, at most [`MAX_WORDS`] words. The first sentence is complete without the others.
+    /// The English text, at most [`MAX_WORDS`] words. Its first sentence must be understandable without the rest.
     pub text: String,
-    /// The text in Spanish, for pages.
+    /// The Spanish text for pages, if there is a translation.
     pub text_es: Option<String>,
-    /// The numbers of the rule.
+    /// The numbers of the rule, such as its limits, in a machine-readable form.
     pub values: AdvisoryValues,
     /// The source.
     pub source: AdvisorySource,
@@ -53,25 +53,25 @@ pub struct Advisory {
     pub review_days: u16,
 }
 
-/// The subject of an advisory, the most important first.
+/// The subject of an advisory, ordered by importance with the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdvisoryKind {
-    /// ATMs may not be operated.
+    /// A law that forbids the operation of ATMs.
     Ban,
     /// A rule about the operator of the ATM.
     Operator,
-    /// The maximum amount of a trade.
+    /// A maximum amount for each trade or day.
     Limit,
-    /// The maximum fee.
+    /// A maximum fee.
     FeeCap,
-    /// The waiting time of a trade.
+    /// A waiting time before a trade is completed.
     Hold,
     /// A right to a refund.
     Refund,
-    /// A duty to hand out a receipt.
+    /// A duty of the operator to provide a receipt.
     Receipt,
-    /// Anything else.
+    /// Any other rule.
     Note,
     /// A method of fraud.
     Scam,
@@ -81,15 +81,15 @@ pub enum AdvisoryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdvisoryStatus {
-    /// It is proposed. Replies leave it out.
+    /// The law is only proposed. Replies omit it.
     Proposed,
-    /// Others report that it is law; its text was not read.
+    /// Secondary sources report that the law is in force, but its text was not checked.
     Reported,
-    /// It is law from its effective day.
+    /// The law is passed and takes effect on its effective date.
     Enacted,
-    /// It is law.
+    /// The law is in force.
     InForce,
-    /// It was law. Replies leave it out.
+    /// The law was repealed. Replies omit it.
     Repealed,
 }
 
@@ -108,13 +108,13 @@ pub struct AdvisoryArea {
     /// Operator, brand or network of the ATM, in any spelling with an equal folded form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// West, south, east and north in degrees, as in `GeoJSON`. West is more than east if the box crosses the date
-    /// line.
+    /// A bounding box as in `GeoJSON`: west, south, east and north in degrees. If the box crosses the date line, west
+    /// is greater than east.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bbox: Option<[f64; 4]>,
 }
 
-/// The numbers of a rule, for programs.
+/// The numbers of a rule in a machine-readable form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/operate.md is the reference")]
@@ -141,7 +141,7 @@ pub struct AdvisoryValues {
     pub removal_by: Option<Date>,
 }
 
-/// The source of an advisory.
+/// The published document that an advisory is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdvisorySource {
     /// An HTTP or HTTPS URL.
@@ -158,15 +158,15 @@ pub struct AdvisorySource {
 pub enum SourceClass {
     /// The text of the law, or a statement of the state about it.
     Primary,
-    /// A copy of the law, or of the bill that it was.
+    /// A copy of the law, or of the bill before it was passed.
     Copy,
-    /// A report about it.
+    /// A news report about the law.
     News,
 }
 
 impl Advisories {
-    /// Returns the embedded advisories and those of the operator's file, which replace embedded advisories of equal
-    /// ID.
+    /// Merges the operator's advisories into the embedded advisories. An operator's advisory replaces the embedded
+    /// advisory with its ID.
     #[must_use]
     pub fn merged(own: Vec<Advisory>) -> Self {
         let mut rows = embedded();
@@ -199,7 +199,7 @@ impl fmt::Display for AdvisoryStatus {
 }
 
 impl AdvisoryArea {
-    /// Returns the area in words, such as `Stillwater, MN`, `MN`, `GB` or `everywhere`.
+    /// Returns the area as a short text, such as `Stillwater, MN`, `MN`, `GB` or `everywhere`.
     #[must_use]
     pub fn label(&self) -> String {
         let region = self.region.map(|region| region.code().to_owned());

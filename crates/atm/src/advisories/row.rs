@@ -1,4 +1,4 @@
-//! A row of the file as it is written, and its validation.
+//! Deserialization and validation of a row of the advisories file.
 
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -9,14 +9,14 @@ use url::Url;
 
 use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisorySource, AdvisoryStatus, AdvisoryValues, SourceClass};
 
-/// Maximum number of words of a text: half of the limit for all advisories of a reply.
+/// Maximum number of words in the text of an advisory: half of the limit for all advisories of a reply.
 pub const MAX_WORDS: usize = 60;
 /// Maximum length of a text, a name or a URL, in characters.
 const MAX_TEXT_CHARS: usize = 400;
-/// Default number of days until the source of a row must be read again.
+/// Default number of days until the source of an advisory must be reviewed.
 const REVIEW_DAYS: u16 = 180;
 
-/// A row as it is written.
+/// The deserialized fields of a row, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RowFields {
@@ -62,7 +62,7 @@ struct SourceFields {
 }
 
 impl RowFields {
-    /// Returns the row if it is valid, or else the error.
+    /// Validates the fields and converts them to an advisory, or returns the reason why the row is invalid.
     pub(super) fn check(self) -> Result<Advisory, String> {
         let id = self.id.clone();
         let is_valid = (1..=80).contains(&id.len())
@@ -164,7 +164,7 @@ fn http_url(text: &str) -> Option<String> {
     (is_http && !has_credentials).then(|| url.into())
 }
 
-/// Returns a text on one line, without invisible characters. `None` if it is empty or too long.
+/// Removes line breaks and invisible characters from a text. Returns `None` if the result is empty or too long.
 fn plain(text: &str) -> Option<String> {
     let text = signpost_text::clean_line(text).trim().to_owned();
     (1..=MAX_TEXT_CHARS).contains(&text.chars().count()).then_some(text)
@@ -175,7 +175,7 @@ fn date<'de, D: Deserializer<'de>>(from: D) -> Result<Date, D::Error> {
     civil_date(&written).ok_or_else(|| D::Error::custom("a date without a time is needed, such as 2026-08-01"))
 }
 
-/// Returns the date of a TOML value without a time.
+/// Converts a TOML date without a time.
 fn civil_date(written: &Datetime) -> Option<Date> {
     if written.time.is_some() || written.offset.is_some() {
         return None;
@@ -184,7 +184,7 @@ fn civil_date(written: &Datetime) -> Option<Date> {
     Date::new(i16::try_from(date.year).ok()?, i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?).ok()
 }
 
-/// Reads the date of an optional field that is present.
+/// Deserializes the date of an optional field that is present.
 pub(super) fn optional_date<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Date>, D::Error> {
     date(from).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Decides which advisories apply at a place and at a time. Pure: the time is an argument.
+//! The rules that select the advisories for a location and a time. All functions are pure: the time is an argument.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use signpost_platform::pages::dates::long_date;
 
 use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisoryStatus};
 
-/// Maximum distance between a point and the place with its law.
-const FAR: Distance = Distance::metres(300_000.0);
+/// Maximum distance between a location and the nearest place that determines its law.
+const MAX_PLACE_DISTANCE: Distance = Distance::metres(300_000.0);
 
-/// The location of a search or of an ATM, as far as advisories depend on it.
+/// The properties of a search location or an ATM that determine which advisories apply.
 #[derive(Clone, Debug, Default)]
 pub struct Location<'a> {
     /// The country.
@@ -26,32 +26,32 @@ pub struct Location<'a> {
     pub city: Option<Cow<'a, str>>,
     /// The coordinates.
     pub point: Option<Point>,
-    /// Operator, brand and network of an ATM.
+    /// The operator, brand and network of an ATM.
     pub run_by: [Option<&'a str>; 3],
 }
 
-/// The period of a law at a place.
+/// The period in which a law is in force in a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawSpan {
-    /// The first instant.
+    /// The start of the period.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// The end of the period (exclusive).
     pub until: Timestamp,
 }
 
 /// The status of a law at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LawStatus {
-    /// It is in force.
+    /// The law is in force.
     InForce,
-    /// It will be in force.
+    /// The law will take effect.
     Coming,
-    /// It is reported to be in force.
+    /// The law is in force according to secondary sources.
     Reported,
 }
 
 impl<'a> Location<'a> {
-    /// Returns the location of an ATM: its address, completed from the place with the nearest centre.
+    /// Creates the location of an ATM from its address. Missing parts are taken from the nearest place.
     #[must_use]
     pub fn of_atm(record: &'a Record, gazetteer: &Gazetteer) -> Self {
         let mut location = Self::of_address(record);
@@ -61,7 +61,7 @@ impl<'a> Location<'a> {
         location
     }
 
-    /// Returns the location of a search: the place with the nearest centre.
+    /// Creates the location of a search around a point, with the city, region and country of the nearest place.
     #[must_use]
     pub fn around(point: Point, gazetteer: &Gazetteer) -> Self {
         let mut location = Self { point: Some(point), ..Self::default() };
@@ -69,7 +69,7 @@ impl<'a> Location<'a> {
         location
     }
 
-    /// Returns the location of a city.
+    /// Creates the location of a city.
     #[must_use]
     pub fn of_city(region: Region, city: &'a str) -> Self {
         let city = Some(Cow::Borrowed(city));
@@ -79,7 +79,7 @@ impl<'a> Location<'a> {
     fn of_address(record: &'a Record) -> Self {
         let address = &record.address;
         let region = address.region.as_deref().and_then(Region::parse);
-        // In another country the letters are the code of another region.
+        // The region code of another country may equal a US or Canadian code.
         let region = region.filter(|region| address.country.is_none_or(|country| country == region.country()));
         let network = record.more.as_deref().and_then(|more| more.network.as_deref());
         Self {
@@ -91,10 +91,10 @@ impl<'a> Location<'a> {
         }
     }
 
-    /// Completes the location from the nearest place, if that is in the given country and region.
+    /// Fills missing parts from the nearest place, if the place is in the country and region of the location.
     fn fill_from_nearest(&mut self, point: Point, gazetteer: &Gazetteer) {
         let Some((place, away)) = gazetteer.nearest_place(point) else { return };
-        if away > FAR
+        if away > MAX_PLACE_DISTANCE
             || self.country.is_some_and(|country| country != place.country)
             || self.region.is_some_and(|region| Some(region) != place.region)
         {
@@ -107,7 +107,7 @@ impl<'a> Location<'a> {
 }
 
 impl AdvisoryArea {
-    /// Returns `true` if a location is in the area.
+    /// Returns `true` if a location matches all conditions of the area.
     #[must_use]
     pub fn contains(&self, location: &Location<'_>) -> bool {
         let Self { country, region, city, operator, bbox } = self;
@@ -120,7 +120,7 @@ impl AdvisoryArea {
             && bbox.is_none_or(|bbox| location.point.is_some_and(|point| is_in_box(bbox, point)))
     }
 
-    /// Returns the adjective before "law", by the level of the legislator.
+    /// Returns the adjective for "law" by jurisdiction, as in "state law".
     pub(super) fn law_adjective(&self) -> Option<&'static str> {
         match (self.city.is_some(), self.region, self.country) {
             (true, _, _) => Some("city"),
@@ -146,7 +146,7 @@ impl LawSpan {
 }
 
 impl Advisory {
-    /// Returns when the law is in force in a time zone. Its days begin at midnight there.
+    /// Returns the period in which the law is in force. Days begin at midnight in the given time zone.
     #[must_use]
     pub fn span(&self, zone: &TimeZone) -> LawSpan {
         LawSpan {
@@ -155,8 +155,7 @@ impl Advisory {
         }
     }
 
-    /// Returns the status of the law at a time, given its period. `None` if it ended, was repealed, or is only
-    /// proposed.
+    /// Returns the status of the law at the time `now`. Returns `None` if it ended, was repealed, or is only proposed.
     #[must_use]
     pub fn law_status(&self, span: LawSpan, now: Timestamp) -> Option<LawStatus> {
         if now >= span.until {
@@ -170,13 +169,14 @@ impl Advisory {
         }
     }
 
-    /// Returns `true` if it is a law that forbids ATMs, at any time. Laws that are only reported do not count.
+    /// Returns `true` if the advisory is an enacted ban, regardless of its dates. Bans with the status
+    /// [`AdvisoryStatus::Reported`] do not count.
     #[must_use]
     pub fn is_ban(&self) -> bool {
         self.kind == AdvisoryKind::Ban && matches!(self.status, AdvisoryStatus::Enacted | AdvisoryStatus::InForce)
     }
 
-    /// Returns the reason for the status of an ATM under a ban, such as "state law since 1 August 2026".
+    /// Returns the reason for the status of a banned ATM, such as "state law since 1 August 2026".
     #[must_use]
     pub fn reason(&self) -> String {
         let law = self.area.law_adjective().map_or("law".to_owned(), |giver| format!("{giver} law"));
@@ -186,7 +186,7 @@ impl Advisory {
         }
     }
 
-    /// Returns `true` if the source must be read again.
+    /// Returns `true` if the source was not reviewed within `review_days`.
     #[must_use]
     pub fn is_overdue(&self, today: Date) -> bool {
         let last = self.checked.checked_add(Span::new().days(i64::from(self.review_days)));
@@ -194,7 +194,7 @@ impl Advisory {
     }
 }
 
-/// Returns when a day begins in a time zone.
+/// Returns the start of a day in a time zone.
 fn midnight(date: Date, zone: &TimeZone) -> Option<Timestamp> {
     Some(date.to_zoned_datetime(zone.clone()).ok()?.timestamp())
 }
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::advisories::read_rows;
 
-    /// Returns a row with this area and these additional lines.
+    /// Parses an advisory with the given TOML area and additional lines.
     fn row(area: &str, lines: &str) -> Advisory {
         let text = format!(
             "[[advisory]]\nid = \"x\"\nkind = \"ban\"\nwhere = {area}\ntext = \"No machines.\"\nchecked = 2026-11-22\n\
@@ -235,7 +235,7 @@ mod tests {
             ("{}", [true, true, true]),
             ("{ country = \"US\" }", [true, true, true]),
             ("{ country = \"CA\" }", [false, false, false]),
-            // The nearest place counts only if there is no address.
+            // The nearest place is used only if there is no address.
             ("{ region = \"MN\" }", [true, true, false]),
             ("{ region = \"MN\", city = \"Saint Paul\" }", [true, false, false]),
             ("{ region = \"MN\", city = \"minneapolis\" }", [false, true, false]),

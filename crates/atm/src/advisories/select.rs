@@ -1,4 +1,4 @@
-//! Selects the few most important advisories of a reply, up to a word limit.
+//! Selection of the most important advisories for a reply, up to a word limit.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ const MAX_LAWS: usize = 2;
 /// Maximum number of words of the advisories in a reply, including those in its notice.
 const MAX_REPLY_WORDS: usize = 120;
 
-/// An advisory in a reply.
+/// An advisory as it appears in a reply.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdvisoryItem<'a> {
@@ -34,20 +34,20 @@ pub struct AdvisoryItem<'a> {
     pub(crate) source_title: &'a str,
 }
 
-/// The advisories of a reply.
+/// The advisories selected for a reply.
 #[derive(Clone, Debug, Default)]
 pub struct AdvisorySummary<'a> {
     /// The advisories, in order of importance.
     pub advisories: Vec<AdvisoryItem<'a>>,
-    /// The first sentence of each ban, for the beginning of the notice, and the number of ATMs that it applies to.
+    /// The first sentence of each ban, shown at the start of the notice, with the number of affected ATMs.
     pub bans: Vec<(String, usize)>,
 }
 
-/// Selects from the advisories that apply, each with the number of ATMs that it applies to: bans first, at most
+/// Selects from the applicable advisories, each given with the number of affected ATMs: bans first, at most
 /// [`MAX_LAWS`] laws, and one advisory about fraud if `with_scams` is set.
 #[must_use]
 pub fn summarize(mut found: Vec<(&Advisory, LawStatus, usize)>, today: Date, with_scams: bool) -> AdvisorySummary<'_> {
-    // The sort is stable: among equals the order of the file remains.
+    // The sort is stable, so equally important advisories stay in the order of the file.
     found.sort_by_key(|(advisory, law_status, machines)| (advisory.kind, *law_status, usize::MAX - machines));
     let (scams, laws): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(advisory, ..)| advisory.kind == AdvisoryKind::Scam);
@@ -76,7 +76,7 @@ pub fn summarize(mut found: Vec<(&Advisory, LawStatus, usize)>, today: Date, wit
 }
 
 impl AdvisoryItem<'_> {
-    /// Returns the first sentence without its full stop, and the rest of the text.
+    /// Returns the first sentence of the text without its full stop, and the rest.
     pub(crate) fn headline(&self) -> (&str, &str) {
         split(&self.text)
     }
@@ -89,15 +89,15 @@ impl AdvisoryItem<'_> {
     /// Returns the approximate size of the advisory in a reply, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
-        // 75 bytes for the names of the members, the date of the check and the kind.
+        // The JSON member names, the date of the check and the kind have about 75 bytes.
         let effective = if self.effective.is_some() { 25 } else { 0 };
         75 + effective + self.id.len() + self.text.len() + self.source_url.len()
     }
 }
 
 impl Advisory {
-    /// Returns the text that is true now: with its first day before the law is in force, and with the day of the last
-    /// check if that is long ago.
+    /// Returns the text for the current date: it includes the effective date if the law is not in force yet, and the
+    /// date of the last check if a review is overdue.
     fn current_text(&self, law_status: LawStatus, today: Date) -> Cow<'_, str> {
         let text = match (law_status, self.effective) {
             (LawStatus::Coming, Some(effective)) => {
@@ -113,7 +113,7 @@ impl Advisory {
         Cow::Owned(format!("{text} (checked {checked}, may have changed)"))
     }
 
-    /// Returns the current Spanish text, if any.
+    /// Returns the Spanish text for the current date, if there is a translation.
     fn current_text_in_spanish(&self, law_status: LawStatus, today: Date) -> Option<String> {
         let text = self.text_es.as_deref()?;
         let text = match (law_status, self.effective) {
@@ -131,14 +131,14 @@ impl Advisory {
     }
 }
 
-/// Returns the first sentence without its full stop, and the rest of the text.
+/// Splits a text into its first sentence without the full stop, and the rest.
 fn split(text: &str) -> (&str, &str) {
     let first = first_sentence(text);
     (first.strip_suffix('.').unwrap_or(first), text[first.len()..].trim_start())
 }
 
-/// Returns the first sentence of a text about a law that is not in force yet, with its first day. The other sentences
-/// may not be true before.
+/// Returns the first sentence of a text about a law that is not in force yet, with the effective date. The other
+/// sentences are omitted, because they may not be true before that date.
 fn coming(text: &str, day: &str, [since, from, capitalized_from]: [&str; 3]) -> String {
     let first = first_sentence(text);
     let since = format!("{since} {day}");
@@ -148,7 +148,8 @@ fn coming(text: &str, day: &str, [since, from, capitalized_from]: [&str; 3]) -> 
     format!("{capitalized_from} {day}: {first}")
 }
 
-/// Returns the first sentence with its full stop. A full stop inside of "8 V.S.A." or "$1.50" does not end it.
+/// Returns the first sentence with its full stop. Full stops in abbreviations ("8 V.S.A.") and numbers ("$1.50") do not
+/// end a sentence.
 fn first_sentence(text: &str) -> &str {
     for (stop, _) in text.match_indices(". ") {
         let last_word = text[..stop].rsplit([' ', '.']).next().unwrap_or_default();

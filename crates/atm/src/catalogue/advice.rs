@@ -1,4 +1,5 @@
-//! The advisories of each ATM, determined once for a snapshot, so that a search only compares two times.
+//! The table of the advisories for each ATM. It is built once for a snapshot, so that a search only needs to compare
+//! the current time with the period of each law.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,17 +11,17 @@ use signpost_locator::gazetteer::Gazetteer;
 
 use crate::advisories::{Advisories, Advisory, LawSpan, LawStatus, Location};
 
-/// The advisories, and the set of advisories for each place. ATMs of one place share a set.
+/// The table of advisory sets. ATMs with identical advisories and time zone share a set.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceTable {
     advisories: Arc<Advisories>,
     sets: Vec<Vec<PlacedAdvisory>>,
 }
 
-/// An advisory at a place.
+/// An advisory in the set of an ATM, with its period in the ATM's time zone.
 #[derive(Debug)]
 struct PlacedAdvisory {
-    /// The position among the rows.
+    /// The index in [`Advisories::rows`].
     number: usize,
     span: LawSpan,
     /// The reason for the status of the ATMs, if the advisory is a ban.
@@ -28,7 +29,7 @@ struct PlacedAdvisory {
 }
 
 impl AdviceTable {
-    /// Returns the table, and the number of the set of each record.
+    /// Builds the table, and returns it with the index of each record's set.
     pub(super) fn build<'r>(
         advisories: Arc<Advisories>,
         records: impl Iterator<Item = &'r Record>,
@@ -52,8 +53,8 @@ impl AdviceTable {
         (Self { advisories, sets }, set_of_each)
     }
 
-    /// Returns `true` if the table was built from these advisories.
-    pub(super) fn is_of(&self, advisories: &Arc<Advisories>) -> bool {
+    /// Returns `true` if the table was built from this instance of the advisories.
+    pub(super) fn was_built_from(&self, advisories: &Arc<Advisories>) -> bool {
         Arc::ptr_eq(&self.advisories, advisories)
     }
 
@@ -61,13 +62,13 @@ impl AdviceTable {
         self.sets.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the reason if a law forbids the ATMs of a set at a time.
+    /// Returns the reason of the ban if a law forbids the ATMs of a set at the time `now`.
     pub(super) fn ban_reason(&self, set: u32, now: Timestamp) -> Option<&str> {
         let mut in_force = self.set(set).iter().filter(|placed| placed.span.contains(now));
         in_force.find_map(|placed| placed.ban_reason.as_deref())
     }
 
-    /// Returns the advisories of a set at a time.
+    /// Returns the advisories of a set that apply at the time `now`.
     pub(super) fn advisories_of_set(&self, set: u32, now: Timestamp) -> impl Iterator<Item = (&Advisory, LawStatus)> {
         self.set(set).iter().filter_map(move |placed| {
             let row = &self.advisories.rows()[placed.number];
@@ -75,7 +76,7 @@ impl AdviceTable {
         })
     }
 
-    /// Returns the advisories for a location in a time zone.
+    /// Returns the advisories that apply at a location at the time `now`. `zone` is the IANA name of its time zone.
     pub(super) fn advisories_at(
         &self,
         location: &Location<'_>,
@@ -88,7 +89,7 @@ impl AdviceTable {
     }
 }
 
-/// Returns the advisories for a location at any time, with their positions.
+/// Returns all advisories for a location, regardless of time, with their indexes.
 fn matching_advisories<'a>(
     advisories: &'a Advisories,
     location: &Location<'_>,
@@ -102,7 +103,7 @@ fn place(advisories: &Advisories, number: usize, zone: &TimeZone) -> PlacedAdvis
     PlacedAdvisory { number, span: row.span(zone), ban_reason }
 }
 
-/// Returns the time zone with this name, or UTC.
+/// Returns the time zone with this IANA name, or UTC if it is missing or unknown.
 fn time_zone(name: Option<&str>) -> TimeZone {
     name.and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
 }

@@ -1,16 +1,16 @@
-//! The properties that searches filter by, as bits that are compared during the walk of the index.
+//! A compact form of the ATM properties that searches filter by, compared as bits during the index walk.
 
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use signpost_locator::{Coin, FRESH, Record, ReportedState, Trade, Tri};
+use signpost_locator::{Coin, IN_SERVICE_VALIDITY, Record, ReportedState, Trade, Tri};
 
 use super::hours::EvaluatedHours;
 
-/// The bit for any coin.
-const WHOLE: u64 = 1 << 63;
+/// The bit for a service that is offered regardless of the coin.
+const ANY_COIN_BIT: u64 = 1 << 63;
 
-/// A service of an ATM.
+/// The side of a trade, from the user's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeSide {
     /// Buy coins for cash.
@@ -19,23 +19,23 @@ pub enum TradeSide {
     Sell,
 }
 
-/// A filter of ATMs. An unknown property does not match.
+/// A search filter for ATMs. An ATM with an unknown value of a filtered property does not match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtmFilter {
-    /// Whether it must be open now.
+    /// Whether the ATM must be open now.
     pub open_now: bool,
-    /// The service that it must offer, for the coin, if set.
+    /// The service that the ATM must offer; for the filtered coin, if [`Self::coin`] is set.
     pub service: Option<TradeSide>,
-    /// The coin that it must support.
+    /// The coin that the ATM must support.
     pub coin: Option<Coin>,
 }
 
-/// The bits of the 63 most common coins; 0 for other coins.
+/// The coins in the catalogue. The 63 most common coins have a bit each; the value of other coins is 0.
 #[derive(Debug, Default)]
 pub(crate) struct Coins(HashMap<Coin, u64>);
 
-/// Maximum number of coins with a bit.
-const BITS: usize = 63;
+/// Maximum number of coins with a bit of their own.
+const COIN_BITS: usize = 63;
 
 /// The known properties of an ATM, with a bit for each coin. A search reads only these few bytes of each ATM: reading
 /// the record would take longer than the rest of the search.
@@ -44,33 +44,33 @@ pub(crate) struct Facts {
     deals: u64,
     buys: u64,
     sells: u64,
-    /// When the report that it is in service expires, in microseconds since 1970.
+    /// Expiry of the report that the ATM is in service, in microseconds since 1970.
     in_service_until: i64,
-    /// The number of its hours; `u32::MAX` if they are unknown.
+    /// The index of the opening hours in the [`HoursTable`](super::hours::HoursTable); `u32::MAX` if they are unknown.
     hours: u32,
-    /// The number of its set of advisories.
+    /// The index of the advisory set in the [`AdviceTable`](super::advice::AdviceTable).
     pub(super) advice: u32,
 }
 
-/// A filter in the bits of a snapshot.
+/// An [`AtmFilter`], compiled to the coin bits of a snapshot.
 #[derive(Clone, Copy)]
 pub(crate) enum PreparedFilter<'a> {
     /// Every ATM matches.
     Any,
-    /// ATMs that have at least these bits match. A coin without a bit is looked up in the record.
+    /// An ATM matches if it has all of these bits. A coin without a bit is looked up in the record.
     Asked { deals: u64, buys: u64, sells: u64, open_now: bool, rare: Option<&'a AtmFilter> },
     /// No ATM matches.
     Impossible,
 }
 
 impl AtmFilter {
-    /// Returns `true` if every ATM matches.
+    /// Returns `true` if the filter is empty, so that every ATM matches.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns whether an ATM offers the service and supports the coin.
+    /// Returns whether an ATM matches the service and the coin of the filter.
     pub(crate) fn offer(&self, record: &Record) -> Tri {
         match (&self.coin, self.service) {
             (None, None) => Tri::Yes,
@@ -90,7 +90,7 @@ impl AtmFilter {
         }
     }
 
-    /// Returns whether a trade is possible on the side that the filter selects, or else on any.
+    /// Returns whether a trade is possible on the filtered side, or on either side if the filter has no service.
     fn side(&self, trade: Trade) -> Tri {
         match self.service {
             None if trade.buy == Tri::Yes || trade.sell == Tri::Yes => Tri::Yes,
@@ -121,7 +121,7 @@ impl Coins {
         }
         let mut coins: Vec<(&Coin, usize)> = counts.into_iter().collect();
         coins.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        let bits = (0..BITS).map(|bit| 1 << bit).chain(std::iter::repeat(0));
+        let bits = (0..COIN_BITS).map(|bit| 1 << bit).chain(std::iter::repeat(0));
         Self(coins.into_iter().zip(bits).map(|((coin, _), bit)| (*coin, bit)).collect())
     }
 
@@ -134,16 +134,18 @@ impl Coins {
         self.0.contains_key(coin)
     }
 
-    /// Returns the facts of an ATM, given the number of its hours.
+    /// Returns the facts of an ATM. `hours` is the index of its opening hours.
     pub(crate) fn facts(&self, record: &Record, hours: Option<u32>) -> Facts {
         let in_service_until = match (record.reported, record.reported_at) {
-            (ReportedState::InService, Some(at)) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX).as_microsecond(),
+            (ReportedState::InService, Some(at)) => {
+                at.checked_add(IN_SERVICE_VALIDITY).unwrap_or(Timestamp::MAX).as_microsecond()
+            }
             _ => i64::MIN,
         };
         let mut facts = Facts {
             deals: 0,
-            buys: bits_if_yes(record.buy, WHOLE),
-            sells: bits_if_yes(record.sell, WHOLE),
+            buys: bits_if_yes(record.buy, ANY_COIN_BIT),
+            sells: bits_if_yes(record.sell, ANY_COIN_BIT),
             in_service_until,
             hours: hours.unwrap_or(u32::MAX),
             advice: 0,
@@ -151,8 +153,8 @@ impl Coins {
         for coin in coins_of(record) {
             let trade = record.trades(coin);
             let bit = self.0.get(coin).copied().unwrap_or_default();
-            facts.buys |= bits_if_yes(trade.buy, bit | WHOLE);
-            facts.sells |= bits_if_yes(trade.sell, bit | WHOLE);
+            facts.buys |= bits_if_yes(trade.buy, bit | ANY_COIN_BIT);
+            facts.sells |= bits_if_yes(trade.sell, bit | ANY_COIN_BIT);
             let deals = record.coins.get(coin) == Some(&Tri::Yes) || [trade.buy, trade.sell].contains(&Tri::Yes);
             facts.deals |= if deals { bit } else { 0 };
         }
@@ -164,7 +166,7 @@ impl Coins {
             return PreparedFilter::Any;
         }
         let bit = match &filter.coin {
-            None => WHOLE,
+            None => ANY_COIN_BIT,
             Some(coin) => match self.0.get(coin) {
                 Some(bit) => *bit,
                 None => return PreparedFilter::Impossible,
@@ -179,7 +181,7 @@ impl Coins {
 }
 
 impl PreparedFilter<'_> {
-    /// Returns `true` if an ATM matches at the time `now`, given the opening hours evaluated at this time.
+    /// Returns `true` if an ATM matches at the time `now`. `evaluated` are the opening hours at this time.
     pub(crate) fn fits<'r>(
         self,
         facts: &Facts,

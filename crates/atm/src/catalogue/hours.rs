@@ -1,5 +1,5 @@
-//! The opening hours of all ATMs: each text in each time zone is evaluated once, and again only when its result
-//! expires.
+//! A table of the opening hours of all ATMs. Each distinct combination of text, time zone and country is evaluated
+//! once, and again only when the result expires.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,23 +20,23 @@ pub(crate) struct HoursTable {
 #[derive(Debug)]
 pub(crate) struct EvaluatedHours {
     hours: Vec<HoursNow>,
-    /// Whether each of the opening hours is open, in adjacent memory for searches of many ATMs.
+    /// Whether each entry of `hours` is open, in contiguous memory for fast searches.
     open: Vec<bool>,
     from: Timestamp,
     until: Timestamp,
 }
 
-/// The result of opening hours at a time.
+/// The evaluation of opening hours at a point in time.
 #[derive(Clone, Debug)]
 pub(crate) struct HoursNow {
-    /// The state at the time of the evaluation.
+    /// The state at the time of the evaluation, or the reason why the hours cannot be evaluated.
     pub(crate) opening: Result<OpenState, NotEvaluated>,
-    /// When that changes, in local time.
+    /// The time of the next state change, in local time.
     pub(crate) changes_at: Option<Box<str>>,
     valid_until: Timestamp,
 }
 
-/// A builder of an [`HoursTable`], with a number for each distinct value.
+/// A builder of an [`HoursTable`] that assigns an index to each distinct value.
 #[derive(Default)]
 pub(crate) struct HoursTableBuilder {
     numbers: HashMap<(Hours, Option<ArcStr>, Option<Country>), u32>,
@@ -44,7 +44,7 @@ pub(crate) struct HoursTableBuilder {
 }
 
 impl HoursTableBuilder {
-    /// Returns the number of the opening hours of an ATM. `None` if it has none.
+    /// Returns the index of an ATM's opening hours, or `None` if they are unknown.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
         // `24/7` does not depend on country and time zone.
@@ -61,7 +61,7 @@ impl HoursTableBuilder {
     }
 
     pub(crate) fn build(self) -> HoursTable {
-        // The period is empty, so the first call of `at` replaces the results.
+        // The initial period is empty, so the first call of `at` evaluates all hours.
         let evaluated =
             EvaluatedHours { hours: Vec::new(), open: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
         HoursTable { schedules: self.schedules, evaluated: ArcSwap::from_pointee(evaluated) }
@@ -69,7 +69,7 @@ impl HoursTableBuilder {
 }
 
 impl HoursTable {
-    /// Returns the results at a time. Only opening hours with an expired result are evaluated.
+    /// Returns the results at the time `now`. Only opening hours with an expired result are evaluated again.
     pub(crate) fn at(&self, now: Timestamp) -> Arc<EvaluatedHours> {
         let evaluated = self.evaluated.load();
         if evaluated.from <= now && now < evaluated.until {
@@ -93,12 +93,12 @@ impl EvaluatedHours {
         Self { hours, open, from: now, until }
     }
 
-    /// Returns when the first result expires.
+    /// Returns the time when the first result expires.
     pub(crate) fn until(&self) -> Timestamp {
         self.until
     }
 
-    /// Returns `true` if opening hours are known to be open.
+    /// Returns `true` if the opening hours with this index are known to be open.
     pub(crate) fn is_open(&self, number: u32) -> bool {
         self.open.get(number as usize).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The advisories for the ATMs of a snapshot at a time.
+//! Queries of a [`Moment`] for the advisories and bans that apply to its ATMs.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::moment::Moment;
 use super::snapshot::{CatalogueEntry, Snapshot};
 use crate::advisories::{Advisories, Advisory, LawStatus, Location};
 
-/// Half of the circumference of the earth.
+/// Maximum distance on the earth: half of its circumference.
 const MAX_DISTANCE: Distance = Distance::metres(20_100_000.0);
 
 impl Snapshot {
-    /// Returns the snapshot with these advisories, and with the countries of its ATMs.
+    /// Adds the advisories to a new snapshot, and determines the countries of its ATMs.
     ///
     /// # Panics
-    /// If the snapshot is served already.
+    /// If the snapshot is already shared.
     #[must_use]
     pub fn with_advisories(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
         let records = self.entries().iter().map(|entry| &*entry.atm.record);
@@ -37,7 +37,7 @@ impl Snapshot {
 }
 
 impl<'a> Moment<'a> {
-    /// Returns the status of an ATM with respect to bans.
+    /// Applies a ban, if there is one, to the status of an ATM.
     pub(super) fn apply_bans(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
         match self.snapshot.advice.ban_reason(entry.advice, self.now) {
             Some(reason) => report.with_ban(reason),
@@ -51,17 +51,17 @@ impl<'a> Moment<'a> {
         self.is_ban(entry.advice)
     }
 
-    /// Returns `true` if a law in force forbids the ATMs with this set of advisories.
+    /// Returns `true` if a law in force forbids the ATMs with this advisory set.
     pub(super) fn is_ban(&self, advice: u32) -> bool {
         self.snapshot.advice.ban_reason(advice, self.now).is_some()
     }
 
-    /// Returns the advisories for an ATM.
+    /// Returns the advisories that apply to an ATM.
     pub fn advisories_for(&self, entry: &CatalogueEntry) -> impl Iterator<Item = (&'a Advisory, LawStatus)> + use<'a> {
         self.snapshot.advice.advisories_of_set(entry.advice, self.now)
     }
 
-    /// Returns the advisories for these ATMs, and the number of ATMs that each applies to.
+    /// Returns the advisories that apply to any of these ATMs, each with the number of affected ATMs.
     #[must_use]
     pub fn advisories_with_counts(&self, machines: &[&CatalogueEntry]) -> Vec<(&'a Advisory, LawStatus, usize)> {
         let mut found: Vec<(&'a Advisory, LawStatus, usize)> = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> Moment<'a> {
         found
     }
 
-    /// Returns the advisories for a location without ATMs.
+    /// Returns the advisories that apply at a location without ATMs.
     #[must_use]
     pub fn advisories_at(&self, location: &Location<'_>, zone: Option<&str>) -> Vec<(&'a Advisory, LawStatus)> {
         self.snapshot.advice.advisories_at(location, zone, self.now)

@@ -1,4 +1,4 @@
-//! The catalogue that is served.
+//! The live catalogue: the current snapshot of the ATMs, with the place names, advisories and geocoder for requests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use crate::places::Places;
 use crate::places::geocoder::Geocoder;
 use crate::reports;
 
-/// The ATMs, place names and advisories that are served.
+/// The data for all requests: the current snapshot of the ATMs, the place names, and the advisories.
 #[derive(Debug)]
 pub struct Catalogue {
     pub(super) snapshot: ArcSwap<Snapshot>,
-    /// The place names for free-text search.
+    /// The place names for free-text searches.
     pub places: Places,
     /// The advisories about the law and about fraud.
     pub advisories: LiveAdvisories,
     /// The external geocoder for texts that the place names do not contain.
     pub geocoder: Option<Geocoder>,
-    /// Notifies [`watch`](super::watch()) of a change.
+    /// Wakes [`watch`](super::watch()) after a change by this process.
     pub changed: Notify,
 }
 
 impl Catalogue {
-    /// Reads the catalogue. An empty catalogue is filled with fictional sample ATMs first.
+    /// Loads the catalogue from the database. An empty database is filled with fictional sample ATMs first.
     ///
     /// # Errors
     /// The errors of [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
@@ -43,7 +43,7 @@ impl Catalogue {
         advisories: Option<&Path>,
         geocoder: Option<Geocoder>,
     ) -> Result<Self> {
-        // Started first: this is the slowest step, and does not depend on the others.
+        // Started first, because reading the place names is the slowest step and independent of the others.
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let advisories = LiveAdvisories::open(advisories)?;
@@ -54,7 +54,7 @@ impl Catalogue {
         Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, advisories, geocoder, changed: Notify::new() })
     }
 
-    /// Returns an empty catalogue, for a server without the ATM service.
+    /// Creates an empty catalogue for a server without the ATM service.
     ///
     /// # Errors
     /// The errors of [`Places::none`] and [`LiveAdvisories::open`].
@@ -74,32 +74,33 @@ impl Catalogue {
         self.snapshot.load_full()
     }
 
-    /// Replaces the snapshot, and adds the current advisories to the new one. Running requests still use the old
-    /// snapshot.
+    /// Adds the current advisories to a new snapshot and makes it the current snapshot. Running requests continue to
+    /// use the previous snapshot.
     pub fn replace(&self, snapshot: Snapshot) {
         let snapshot = snapshot.with_advisories(self.advisories.now(), &self.places.now());
         self.snapshot.store(Arc::new(snapshot));
     }
 }
 
-/// Reads the catalogue from the database, with the reports until `now` and the ATMs that are closed by then.
+/// Reads the catalogue from the database and weighs its reports at the time `now`. ATMs with an end date up to `now`
+/// are permanently closed.
 ///
 /// # Errors
 /// The errors of [`Store::read`], or if a record or a report cannot be read.
 pub async fn load(store: &Store, now: Timestamp) -> Result<Snapshot> {
     let stored = sql::read_catalogue(store, now).await?;
-    // 40,000 records take 100 ms, too long for a thread that also runs requests.
+    // Building a snapshot of 40,000 records would block a thread of the async runtime for 100 ms.
     let built =
         tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")?;
     add_reports(built, store, now).await
 }
 
-/// Returns the snapshot with the reports until `now`.
+/// Replaces the reports of a snapshot by those in the database, weighed at the time `now`.
 ///
 /// # Errors
 /// The errors of [`Store::read`], or if a report cannot be read.
 pub(super) async fn add_reports(snapshot: Snapshot, store: &Store, now: Timestamp) -> Result<Snapshot> {
-    // After a report between these reads the version is too old, and the next check reads again.
+    // If a report is stored between these reads, the version is outdated and the next check reloads the reports.
     let version = reports::sql::read_version(store).await?;
     let rows = reports::sql::list_counting(store).await?;
     tokio::task::spawn_blocking(move || snapshot.with_reports(version, rows, now))

@@ -1,4 +1,4 @@
-//! The catalogue at a time.
+//! Queries of a catalogue snapshot at a fixed point in time.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::facts::AtmFilter;
 use super::hours::{EvaluatedHours, HoursNow};
 use super::snapshot::{CatalogueEntry, Snapshot};
 
-/// A snapshot of the catalogue at a time. A request must use a single snapshot for its reply.
+/// A snapshot of the catalogue at a fixed point in time. A request must use a single moment for its whole reply.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -17,7 +17,7 @@ pub struct Moment<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// The next opening or closing of an ATM, in local time (RFC 3339 with offset).
+/// The next time when an ATM opens or closes, in local time (RFC 3339 with offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum NextOpening<'a> {
@@ -26,7 +26,7 @@ pub enum NextOpening<'a> {
 }
 
 impl Snapshot {
-    /// Returns the catalogue at a time, which determines the open ATMs.
+    /// Returns the catalogue at the time `now`.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Moment<'_> {
         Moment { snapshot: self, evaluated_hours: self.hours.at(now), now }
@@ -34,13 +34,13 @@ impl Snapshot {
 }
 
 impl<'a> Moment<'a> {
-    /// Returns the time.
+    /// Returns the time of this moment.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Returns the time up to which the status of all ATMs is valid, at most the end of the current minute.
+    /// Returns the time until which the status of all ATMs is valid, at most the end of the current minute.
     #[must_use]
     pub fn lasts_until(&self) -> Timestamp {
         let minute = self.now.as_second().div_euclid(60) + 1;
@@ -48,7 +48,7 @@ impl<'a> Moment<'a> {
         self.snapshot.next_end().map_or(until, |end| until.min(end))
     }
 
-    /// Returns the snapshot.
+    /// Returns the underlying snapshot.
     #[must_use]
     pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot
@@ -61,7 +61,7 @@ impl<'a> Moment<'a> {
         self.apply_bans(entry, self.apply_reports(entry, report))
     }
 
-    /// Returns when an ATM with this status closes or opens.
+    /// Returns the next opening or closing time of an ATM with this status.
     #[must_use]
     pub fn next_opening(&self, entry: &CatalogueEntry, status: AtmStatus) -> Option<NextOpening<'_>> {
         let hours = self.hours(entry)?;
@@ -79,7 +79,7 @@ impl<'a> Moment<'a> {
         self.snapshot.index.nearest(from, radius, max, self.predicate(filter))
     }
 
-    /// Returns the `max` nearest of the ATMs that [`Moment::within`] returns, and the number of all of these.
+    /// Returns the `max` nearest of the ATMs that [`Moment::within`] returns, and their total number.
     #[must_use]
     pub fn nearest_and_count(
         &self,
@@ -88,7 +88,7 @@ impl<'a> Moment<'a> {
         max: usize,
         filter: &AtmFilter,
     ) -> (Vec<IndexMatch>, usize) {
-        // Most searches have no filter, and most of their time is the count.
+        // Fast path: most searches have no filter, and counting dominates their time.
         if filter.is_any() && !self.snapshot.reports.has_gone() {
             return self.snapshot.index.nearest_and_count(from, radius, max, |_| true);
         }
@@ -101,7 +101,7 @@ impl<'a> Moment<'a> {
         found.into_iter().map(|at| self.snapshot.present_entry(at))
     }
 
-    /// Returns `true` if the ATM at a position of the index is not gone and matches `filter`.
+    /// Returns a predicate for index positions: `true` if the ATM is not gone and matches `filter`.
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
         let has_reports = !self.snapshot.reports.is_empty();
@@ -113,8 +113,8 @@ impl<'a> Moment<'a> {
         }
     }
 
-    fn is_excluded_by_reports(&self, at: u32, filter: &AtmFilter) -> bool {
-        let id = self.snapshot.present_entry(at).atm.id;
+    fn is_excluded_by_reports(&self, position: u32, filter: &AtmFilter) -> bool {
+        let id = self.snapshot.present_entry(position).atm.id;
         let reports = &self.snapshot.reports;
         reports.is_gone(id) || filter.open_now && reports.is_doubted(id)
     }

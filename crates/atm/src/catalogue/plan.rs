@@ -1,10 +1,11 @@
-//! Computes the changes of an import. Pure: compares the rows of a document with the stored rows.
+//! Computation of the changes of an import, by comparing the rows of a document with the stored rows. All functions are
+//! pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// Maximum share of its ATMs that a source may lose in one import, in percent. A higher share indicates a broken file.
+/// Maximum share of a source's ATMs that one import may remove, in percent. A higher share indicates a broken file.
 const MAX_GONE_PERCENT: usize = 20;
 
 /// The stored row of an ATM of a source.
@@ -12,11 +13,11 @@ const MAX_GONE_PERCENT: usize = 20;
 pub struct StoredRecord {
     /// The record as JSON.
     pub record: String,
-    /// Whether an earlier import removed it.
+    /// Whether an earlier import removed the ATM.
     pub is_gone: bool,
 }
 
-/// The number of ATMs that an import changes.
+/// The numbers of ATMs that an import adds, changes and removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ImportCounts {
@@ -26,25 +27,25 @@ pub struct ImportCounts {
     pub removed: usize,
 }
 
-/// The changes to write. ATMs are identified by the reference of their source.
+/// The changes that an import writes. ATMs are identified by their reference at the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Records that are new, changed or restored.
+    /// The new, changed or restored records, each as reference and JSON.
     pub upserts: Vec<(String, String)>,
-    /// References to remove.
+    /// The references of the removed ATMs.
     pub removals: Vec<String>,
     /// The number of changes.
     pub changes: ImportCounts,
-    /// The number of references that were not stored before.
+    /// The number of references that were never stored before.
     pub new: usize,
 }
 
-/// The part of a source that a document has.
+/// The part of a source's ATMs that a document contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// All ATMs: the others are removed.
+    /// The document contains all ATMs. Stored ATMs that are missing in it are removed.
     Full,
-    /// The changes: only the ATMs that it lists as removed are removed.
+    /// The document contains only changes. Only the ATMs that it lists as removed are removed.
     Partial,
 }
 

@@ -1,16 +1,16 @@
-//! Counts of known and unknown properties of ATMs around a place, to explain the result of a filter.
+//! Counts of the ATMs around a place with known and unknown properties, to explain the result of a filter.
 
 use signpost_locator::{AtmStatus, Distance, Point, Tri};
 
 use super::facts::AtmFilter;
 use super::moment::Moment;
 
-/// The numbers of ATMs with known properties.
+/// The numbers of ATMs around a place by their known properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PropertyCounts {
-    /// All ATMs that are not gone.
+    /// The number of ATMs that are not gone.
     pub machines: usize,
-    /// Those that match.
+    /// The number of ATMs that match the filter.
     pub matching: usize,
     /// The number of ATMs with known opening hours.
     pub with_hours: usize,

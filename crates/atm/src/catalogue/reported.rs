@@ -1,4 +1,4 @@
-//! The reports about the ATMs of a snapshot.
+//! Application of user reports to the ATMs of a snapshot.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::source::OPERATOR;
 use crate::reports::evidence::{ReportEffect, weigh};
 use crate::reports::{MachineReport, describe};
 
-/// The part of a record with the operational state.
+/// Name of the record part that contains the operational state.
 const STATUS_PART: &str = "status";
 
 impl Snapshot {
-    /// Returns the snapshot with all reports of this version, weighed at the time `now`. Reports about ATMs that do not
-    /// exist are ignored; those about a merged row belong to its ATM.
+    /// Adds all reports of this version, weighed at the time `now`. Reports about unknown ATMs are ignored; reports
+    /// about a merged row are assigned to its ATM.
     #[must_use]
     pub fn with_reports(mut self, version: i64, rows: Vec<MachineReport>, now: Timestamp) -> Self {
         let mut rows_by_position: HashMap<usize, Vec<MachineReport>> = HashMap::new();
@@ -54,7 +54,7 @@ impl Snapshot {
 }
 
 impl<'a> Moment<'a> {
-    /// Returns the status of an ATM with respect to reports and to decisions of the operator and the moderator.
+    /// Applies user reports, and the decisions of the operator and the moderator, to the status of an ATM.
     pub(super) fn apply_reports(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
         let Some(AtmReports { verdict, summary }) = self.snapshot.reports(entry) else { return report };
         let status = match (verdict.effect, report.status) {
@@ -70,7 +70,8 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// Returns when the operator last confirmed that the ATM is in service, if the operator is the source of its state.
+/// Returns the time when the operator last confirmed that the ATM is in service, if the operator is the source of its
+/// state.
 fn answered_at(machine: &MergedAtm) -> Option<Timestamp> {
     if machine.record.reported != ReportedState::InService {
         return None;

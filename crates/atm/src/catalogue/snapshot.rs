@@ -1,4 +1,4 @@
-//! An immutable snapshot of the catalogue, sorted for searches.
+//! An immutable snapshot of the catalogue with the indexes for searches.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
@@ -21,47 +21,47 @@ use super::source::{SAMPLE, Source};
 use super::sql::StoredCatalogue;
 use super::towns::Towns;
 
-/// Maximum distance between a place and the ATMs for which it is preferred to other places of its name.
-const NEAR_PLACE: Distance = Distance::miles(50.0);
+/// Maximum distance between an ATM and a place that is preferred to other places with its name because of the ATM.
+const NEAR_PLACE_DISTANCE: Distance = Distance::miles(50.0);
 
 /// An ATM of the catalogue.
 #[derive(Debug)]
 pub struct CatalogueEntry {
-    /// The ATM, merged from its rows.
+    /// The ATM, merged from the rows of its sources.
     pub atm: MergedAtm,
-    /// The number of its opening hours.
+    /// The index of its opening hours in the [`HoursTable`].
     pub(crate) hours: Option<u32>,
-    /// The number of its set of advisories.
+    /// The index of its advisory set in the [`AdviceTable`].
     pub(super) advice: u32,
-    /// The day of the last change of its rows.
+    /// The day on which any of its rows last changed.
     pub(crate) changed: Option<Date>,
 }
 
 impl CatalogueEntry {
-    /// Creates the entry of a single row that is not in the catalogue, without hours and advisories.
+    /// Creates an entry from a single row that is not in the catalogue, without opening hours and advisories.
     pub(crate) fn of_row(row: Atm) -> Option<Self> {
         let atm = merge(vec![row], &BTreeSet::new()).pop()?;
         Some(Self { atm, hours: None, advice: 0, changed: None })
     }
 }
 
-/// A snapshot of the catalogue with the reports about its ATMs. Reports change more often than ATMs, so snapshots share
-/// the ATMs.
+/// A snapshot of the catalogue with the reports about its ATMs. Snapshots share the ATMs, because reports change more
+/// often.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) parts: Arc<SnapshotParts>,
     pub(super) reports: ReportTable,
-    /// The towns without the ATMs that are gone by reports, created on first use.
+    /// The towns without the ATMs that are gone according to reports, created on first use.
     pub(super) towns_left: Arc<OnceLock<Towns>>,
 }
 
-/// The ATMs of a [`Snapshot`].
+/// The ATMs of a [`Snapshot`] and their indexes, shared between snapshots with different reports.
 #[derive(Debug)]
 pub struct SnapshotParts {
     version: i64,
-    /// By ID, so that ATMs at equal distances are sorted by position.
+    /// The ATMs, sorted by ID. The index sorts ATMs at equal distances by position, so they are ordered by ID.
     pub(super) entries: Vec<CatalogueEntry>,
-    /// The positions of ATMs by the IDs of their other rows.
+    /// The positions of merged ATMs by the IDs of their rows other than the first.
     merged: HashMap<AtmId, u32>,
     /// The positions of the ATMs that are not permanently closed, in the order of `facts` and `index`.
     pub(super) present: Vec<u32>,
@@ -76,14 +76,14 @@ pub struct SnapshotParts {
     /// The number of ATMs with an address in each region.
     regions: BTreeMap<Region, usize>,
     sources: Vec<Source>,
-    /// The dates of the ATMs.
+    /// The newest and oldest date of all ATMs.
     dates: DataDates,
-    /// The dates of the rows of each source.
+    /// The newest and oldest date of the rows of each source.
     source_dates: HashMap<Arc<str>, DataDates>,
-    /// The first time at which an ATM closes permanently.
+    /// The next time when an ATM closes permanently, by its end date.
     next_end: Option<Timestamp>,
     pub(super) countries: AtmCountries,
-    /// Created on first use.
+    /// All towns, created on first use.
     towns: OnceLock<Towns>,
 }
 
@@ -96,8 +96,8 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Merges and sorts the rows of the database. The snapshot has no advisories ([`Snapshot::with_advisories`]) and no
-    /// reports ([`Snapshot::with_reports`]) yet.
+    /// Builds a snapshot from the rows of the database. Advisories ([`Snapshot::with_advisories`]) and reports
+    /// ([`Snapshot::with_reports`]) must be added separately.
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
         let StoredCatalogue { version, atms, changed, next_end, apart, sources } = stored;
@@ -161,7 +161,7 @@ impl Snapshot {
         Self { parts: Arc::new(parts), reports: ReportTable::default(), towns_left: Arc::default() }
     }
 
-    /// Returns the ATMs with an address in a city that are not gone, by ID.
+    /// Returns the ATMs with an address in a city that are not gone, sorted by ID.
     pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &CatalogueEntry> {
         let positions = self.cities.get(&(region, fold(city))).map_or(&[][..], Vec::as_slice);
         positions.iter().map(|at| &self.entries[*at as usize]).filter(|entry| !self.is_gone(entry))
@@ -180,14 +180,14 @@ impl Snapshot {
         self.towns_left.get_or_init(|| all.without(self.reports.gone().filter_map(|id| self.position(id))))
     }
 
-    /// Returns `true` if an ATM is at most 50 miles from a point, and the ATMs are in several countries. If all ATMs
-    /// are in a single country, they are no reason to prefer one place of a name to another.
+    /// Returns `true` if an ATM is at most 50 miles from a point. Always returns `false` if all ATMs are in a single
+    /// country, because their locations then do not help to choose between places with equal names.
     #[must_use]
     pub fn has_atms_near(&self, point: Point) -> bool {
         if !self.countries.are_several {
             return false;
         }
-        let near = self.index.nearest(point, NEAR_PLACE, 1, |at| !self.is_gone(self.present_entry(at)));
+        let near = self.index.nearest(point, NEAR_PLACE_DISTANCE, 1, |at| !self.is_gone(self.present_entry(at)));
         !near.is_empty()
     }
 }
@@ -217,42 +217,43 @@ impl SnapshotParts {
         self.sources.iter().any(|source| source.name == SAMPLE)
     }
 
-    /// Returns all ATMs, by ID.
+    /// Returns all ATMs, sorted by ID.
     #[must_use]
     pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
     }
 
-    /// Returns the ATM with this ID, or with a row of this ID.
+    /// Returns the ATM that has this ID or a merged row with this ID.
     #[must_use]
     pub fn get(&self, id: AtmId) -> Option<&CatalogueEntry> {
         self.entries.get(self.position(id)?)
     }
 
-    /// Returns the position of the ATM with this ID, or with a row of this ID.
+    /// Returns the position of the ATM that has this ID or a merged row with this ID.
     #[must_use]
     pub fn position(&self, id: AtmId) -> Option<usize> {
         let own = self.entries.binary_search_by_key(&id, |entry| entry.atm.id).ok();
         own.or_else(|| self.merged.get(&id).map(|at| *at as usize))
     }
 
-    /// Returns the ATM that a search found.
+    /// Returns the ATM of a search result.
     #[must_use]
     pub fn found(&self, near: IndexMatch) -> &CatalogueEntry {
         self.present_entry(near.at)
     }
 
     /// Returns the ATM at a position of the index.
-    pub(crate) fn present_entry(&self, at: u32) -> &CatalogueEntry {
-        &self.entries[self.present[at as usize] as usize]
+    pub(crate) fn present_entry(&self, position: u32) -> &CatalogueEntry {
+        &self.entries[self.present[position as usize] as usize]
     }
 
-    /// Returns the regions in addresses, by country and code, with their numbers of ATMs.
+    /// Returns the regions in addresses with their numbers of ATMs, sorted by country and code.
     pub fn regions(&self) -> impl Iterator<Item = (Region, usize)> {
         self.regions.iter().map(|(region, count)| (*region, *count))
     }
 
-    /// Returns the cities in addresses: region, folded name, and the name in the address of the first ATM.
+    /// Returns the cities in addresses, each with its region, its folded name, and its name as written in the address
+    /// of the first ATM.
     pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
         self.cities.iter().filter_map(|((region, folded), atms)| {
             let first = &self.entries[*atms.first()? as usize].atm.record.address;
@@ -260,13 +261,13 @@ impl SnapshotParts {
         })
     }
 
-    /// Returns the dates of the ATMs: when their sources last reported or checked them.
+    /// Returns the newest and oldest date on which the sources reported or checked the ATMs.
     #[must_use]
     pub fn dates(&self) -> DataDates {
         self.dates
     }
 
-    /// Returns the dates of the rows of a source.
+    /// Returns the newest and oldest date of the rows of a source.
     #[must_use]
     pub fn dates_of_source(&self, name: &str) -> DataDates {
         self.source_dates.get(name).copied().unwrap_or_default()
@@ -278,34 +279,34 @@ impl SnapshotParts {
         self.sources.iter().map(|source| source.imported_at).max()
     }
 
-    /// Returns the first time at which an ATM closes permanently.
+    /// Returns the next time when an ATM closes permanently, by its end date.
     pub(super) fn next_end(&self) -> Option<Timestamp> {
         self.next_end
     }
 
-    /// Returns `true` if an ATM has closed permanently since the snapshot was read.
+    /// Returns `true` if an ATM has reached its end date since the snapshot was read.
     pub(super) fn is_outdated(&self, now: Timestamp) -> bool {
         self.next_end.is_some_and(|end| end <= now)
     }
 
-    /// Returns the countries with ATMs. `None` if the country of an ATM is unknown.
+    /// Returns the countries with ATMs, or `None` if the country of any ATM is unknown.
     #[must_use]
     pub fn countries(&self) -> Option<&BTreeSet<Country>> {
         self.countries.all()
     }
 
-    /// Returns `true` if a record has this coin.
+    /// Returns `true` if any record lists this coin.
     #[must_use]
     pub fn has_coin(&self, coin: &Coin) -> bool {
         self.coins.contains(coin)
     }
 
-    /// Returns the coins in records, in no order.
+    /// Returns the coins listed in records, in no particular order.
     pub fn coins(&self) -> impl Iterator<Item = Coin> {
         self.coins.iter()
     }
 
-    /// Returns the sources.
+    /// Returns the sources of the ATMs, sorted by name.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter()
     }
@@ -322,7 +323,7 @@ impl SnapshotParts {
     }
 }
 
-/// Returns the day on which a row of an ATM last changed, given the day of each row by ID.
+/// Returns the day on which any row of an ATM last changed. `changed` is the day of each row, sorted by ID.
 fn last_change(machine: &MergedAtm, changed: &[(AtmId, Date)]) -> Option<Date> {
     let positions = machine.claims.iter().map(|claim| changed.binary_search_by_key(&claim.id, |(id, _)| *id));
     positions.flatten().map(|at| changed[at].1).max()

@@ -1,19 +1,19 @@
-//! Sources of ATMs.
+//! The sources of ATM data: imports, feeds, operators, and the fictional samples.
 
 use jiff::Timestamp;
 use signpost_store::rows;
 
-/// The source of the sample ATMs that an empty catalogue is filled with.
+/// Name of the source of the fictional ATMs that fill an empty catalogue.
 pub const SAMPLE: &str = "sample";
 
-/// Prefix of the sources of operators that submit ATMs with an API key.
+/// Prefix of the source names of operators that submit ATMs with an API key.
 pub const OPERATOR: &str = "operator/";
 
 rows! {
-    /// A source of ATMs.
+    /// A source of ATM data.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Source in "atm_sources" by [name] {
-        /// The name.
+        /// The unique name.
         pub name: String,
         /// The attribution that the licence requires.
         pub attribution: String,
@@ -23,7 +23,7 @@ rows! {
 }
 
 impl Source {
-    /// Returns the source of the ATMs that an account submits.
+    /// Creates the source of the ATMs that an operator's account submits.
     #[must_use]
     pub fn of_operator(account: &str, now: Timestamp) -> Self {
         Self { name: format!("{OPERATOR}{account}"), attribution: format!("Reported by {account}"), imported_at: now }

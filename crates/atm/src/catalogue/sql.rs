@@ -1,4 +1,4 @@
-//! The catalogue in the database.
+//! Database access for the catalogue: reads and imports of ATMs and their sources.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::stored::{StoredAtm, UnmergedAtm};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
-/// Selects one page of ATMs: the process would not release the memory of all rows.
+/// Selects one page of ATMs. A single query for all rows would permanently increase the memory of the process.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
 
-/// Maximum number of pages that were read and wait to be parsed.
+/// Maximum number of pages that are read in advance of the parser.
 const MAX_WAITING_PAGES: usize = 2;
 
 const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
@@ -39,11 +39,11 @@ const COUNTS: &str = "
            (SELECT COUNT(*) FROM atms AS gone WHERE gone.source = atms.source AND gone.removed_at IS NOT NULL)
     FROM atms GROUP BY source";
 
-/// Advances the version from the version of the plan. The second of two concurrent imports changes no row and is
-/// rejected.
+/// Increments the version if it is still the version of the plan. The second of two concurrent imports updates no row
+/// and is rejected.
 const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
 
-/// The ID is above all others. Rows are never deleted, so no ID is used twice.
+/// A new row gets the highest ID plus one. Rows are never deleted, so IDs are never reused.
 const UPSERT: &str = sql!(
     "INSERT INTO atms (",
     StoredAtm::COLUMN_LIST,
@@ -63,17 +63,18 @@ const ALLOW_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
 
 const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
 
-/// The next fetch of the feed that fills this source is unconditional and gets the whole document.
+/// Resets the state of the feed for this source, so that the next fetch is unconditional and returns the whole
+/// document.
 const RESET_FEED: &str = "UPDATE atm_feeds SET etag = NULL, last_modified = NULL, synced_to = NULL WHERE name = $1";
 
-/// Advances the version if nothing was ever stored.
+/// Increments the version if nothing was ever stored.
 const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
 
-/// Age of the fictional ATMs, which do not grow older: their status is known, and every report of a visitor is newer.
+/// Constant age of the fictional ATMs: new enough for a known status, and older than any user report.
 const SAMPLE_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
 
-/// The catalogue in the database, without removed ATMs.
+/// The contents of the catalogue tables, without removed ATMs.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct StoredCatalogue {
@@ -81,20 +82,20 @@ pub struct StoredCatalogue {
     pub atms: Vec<Atm>,
     /// The day on which each row last changed, by ID.
     pub changed: Vec<(AtmId, Date)>,
-    /// The first time at which an ATM closes permanently.
+    /// The next time when an ATM closes permanently, by its end date.
     pub next_end: Option<Timestamp>,
-    /// Rows that are never merged with rows of other sources.
+    /// The rows that must not be merged with rows of other sources.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
 }
 
-/// Steps that are written together with an import.
+/// Additional statements in the transaction of an import.
 #[derive(Debug, Default)]
 pub struct ImportSteps {
-    /// The entry of the audit log, and statements that the write requires.
+    /// The audit log entry, and statements that must succeed for the import.
     pub others: Vec<Statement>,
-    /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of
-    /// its source: the document of the feed may be unchanged, but the source no longer is.
+    /// The new state of the feed, if the import comes from the source's feed. Any other import resets the feed state,
+    /// because a later "not modified" reply would no longer match the stored ATMs.
     pub feed: Option<Statement>,
 }
 
@@ -103,7 +104,7 @@ pub struct ImportSteps {
 #[error("another import ran at the same time; nothing was changed, try again")]
 pub struct Conflict;
 
-/// The error of an import with a required statement that is refused. Another attempt would fail too.
+/// The error of an import if a required statement of its transaction fails. A retry would fail too.
 #[derive(Debug, thiserror::Error)]
 #[error("a condition of this import is no longer met; nothing was changed, start again")]
 pub struct RequiredStatementRefused;
@@ -125,12 +126,12 @@ pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
 }
 
-/// Reads all of the catalogue. ATMs with an end date up to `now` are permanently closed.
+/// Reads the whole catalogue. ATMs with an end date up to `now` are permanently closed.
 ///
 /// # Errors
 /// The errors of [`Store::read`], or if a record cannot be read.
 pub async fn read_catalogue(store: &Store, now: Timestamp) -> Result<StoredCatalogue> {
-    // After an import between these reads the version is too old, and the next check reads again.
+    // If an import is committed between these reads, the version is outdated and the next check reloads the catalogue.
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
     let AtmReader { atms, changed, next_end, .. } = read_atms(store, now).await?;
@@ -141,7 +142,7 @@ pub async fn read_catalogue(store: &Store, now: Timestamp) -> Result<StoredCatal
     Ok(StoredCatalogue { version, atms, changed, next_end, apart, sources })
 }
 
-/// Reads all ATMs, by ID. Another thread parses each page while the next page is read.
+/// Reads all ATMs, sorted by ID. Another thread parses each page while the next page is read.
 async fn read_atms(store: &Store, now: Timestamp) -> Result<AtmReader> {
     let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(MAX_WAITING_PAGES);
     let parsed = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
@@ -156,7 +157,7 @@ async fn read_atms(store: &Store, now: Timestamp) -> Result<AtmReader> {
         let page = store.read(ATMS, params![after]).await?;
         let Some(last) = page.last() else { break };
         after = last.int(0)?;
-        // The receiver is gone if a row could not be parsed.
+        // The receiver is closed if a row could not be parsed.
         if pages.send(page).await.is_err() {
             break;
         }
@@ -165,19 +166,19 @@ async fn read_atms(store: &Store, now: Timestamp) -> Result<AtmReader> {
     parsed.await.context("could not read the catalogue")?
 }
 
-/// The ATMs that were read, and the values that they share.
+/// The parsed ATMs, and the interned values that they share.
 #[derive(Default)]
 struct AtmReader {
     atms: Vec<Atm>,
     changed: Vec<(AtmId, Date)>,
     next_end: Option<Timestamp>,
-    /// The names of sources, each stored once.
+    /// The interned names of sources.
     names: HashSet<Arc<str>>,
     parts: RecordInterner,
 }
 
 impl AtmReader {
-    /// Adds the ATM in a row of [`ATMS`].
+    /// Parses a row of [`ATMS`] and adds its ATM.
     fn add(&mut self, row: Row, now: Timestamp) -> Result<()> {
         let StoredAtm { id, source: name, record, updated_at, .. } = StoredAtm::from_row(row)?;
         self.changed.push((id, TimeZone::UTC.to_datetime(updated_at).date()));
@@ -197,7 +198,7 @@ impl AtmReader {
     }
 }
 
-/// Returns the stored rows of a source by reference.
+/// Reads the stored rows of a source, by reference.
 ///
 /// # Errors
 /// The errors of [`Store::read`].
@@ -209,12 +210,12 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
     rows.collect()
 }
 
-/// Writes the changes of an import and the `steps` statements in one transaction. The first import deletes the sample
-/// ATMs.
+/// Writes the changes of an import and the statements in `steps` in one transaction. The first import deletes the
+/// sample ATMs.
 ///
 /// # Errors
-/// [`Conflict`] if another import was committed since the plan was made; [`RequiredStatementRefused`] if a required
-/// statement of `steps` is refused; or the errors of [`Store::write`].
+/// [`Conflict`] if another import was committed since the plan was computed; [`RequiredStatementRefused`] if a required
+/// statement of `steps` fails; or the errors of [`Store::write`].
 pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, steps: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut statements = vec![
@@ -233,7 +234,7 @@ pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, st
     commit(store, statements).await
 }
 
-/// Fills a catalogue that was never imported into with the fictional sample ATMs.
+/// Fills a new, empty catalogue with the fictional sample ATMs.
 ///
 /// # Errors
 /// The errors of [`Store::write`].
@@ -247,13 +248,12 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
         let reference = record.source_ref.as_deref().context("a sample machine has a reference")?;
         statements.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
     }
-    // Rejected if another process has already filled it, with an equal result.
+    // The write is rejected if another process has already filled the catalogue with identical samples.
     store.write(statements).await?;
     Ok(())
 }
 
-/// Prevents rows from being merged with rows of other sources, or allows it again. `audit_entry` is the entry of the
-/// audit log.
+/// Forbids or allows the merging of rows with rows of other sources. `audit_entry` is written in the same transaction.
 ///
 /// # Errors
 /// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
@@ -267,8 +267,7 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, audit_entry: 
     commit(store, statements).await
 }
 
-/// Deletes a source and all its ATMs, resets the feed of that name, and writes an audit entry. The IDs are not used
-/// again.
+/// Deletes a source and all its ATMs, resets its feed, and writes an audit log entry. The IDs are not reused.
 ///
 /// # Errors
 /// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
@@ -285,7 +284,7 @@ pub async fn delete_source(store: &Store, name: &str, by: &Actor, machines: i64,
     commit(store, statements).await
 }
 
-/// Writes statements of which the first advances the version.
+/// Writes statements in a transaction. The first statement must increment the version.
 async fn commit(store: &Store, statements: Vec<Statement>) -> Result<()> {
     match store.write(statements).await? {
         WriteOutcome::Committed(_) => Ok(()),
@@ -294,7 +293,7 @@ async fn commit(store: &Store, statements: Vec<Statement>) -> Result<()> {
     }
 }
 
-/// Returns the row of an ATM, also if it was removed.
+/// Returns the row of an ATM, even if it was removed.
 ///
 /// # Errors
 /// The errors of [`Store::read`].

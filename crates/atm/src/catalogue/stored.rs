@@ -1,4 +1,4 @@
-//! The rows of ATMs.
+//! The database rows of ATMs.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -7,15 +7,15 @@ use signpost_locator::AtmId;
 use signpost_store::column::Wrapper;
 use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumns, rows};
 
-use crate::atm_number::AtmNumber;
+use crate::atm_number::AtmIdColumn;
 
 rows! {
-    /// The row of an ATM, also shown as its history.
+    /// The database row of an ATM. It is also shown as the ATM's history.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct StoredAtm in "atms" by [id] {
         #[serde(skip)]
-        pub id: AtmId as AtmNumber,
+        pub id: AtmId as AtmIdColumn,
         pub source: String,
         #[serde(rename = "ref")]
         pub reference: String as Reference,
@@ -30,15 +30,15 @@ rows! {
 }
 
 rows! {
-    /// An ATM with a row that is never merged with another source.
+    /// A row of an ATM that must not be merged with rows of other sources.
     #[derive(Clone, Copy, Debug)]
     #[expect(missing_docs, reason = "the name is self-explanatory")]
     pub struct UnmergedAtm in "atm_apart" by [id] {
-        pub id: AtmId as AtmNumber,
+        pub id: AtmId as AtmIdColumn,
     }
 }
 
-/// The column `ref`. Its name is a keyword.
+/// The column `ref`. A field of the row cannot have this name, because `ref` is a keyword of Rust.
 struct Reference(String);
 
 impl ReadColumns for Reference {

@@ -1,4 +1,4 @@
-//! A town with ATMs, and its area.
+//! The types of a town with ATMs and of its area.
 
 use signpost_locator::{Country, Point, Region, slug};
 
@@ -14,18 +14,18 @@ pub struct TownArea {
 /// A town with ATMs.
 #[derive(Clone, Debug)]
 pub struct Town {
-    /// The area.
+    /// The country and region of the town.
     pub area: TownArea,
-    /// The name in the gazetteer, or else in the address of the first ATM.
+    /// The name in the gazetteer, or in the address of the first ATM if the gazetteer does not contain the town.
     pub name: Box<str>,
-    /// The centre in the gazetteer, or else of the ATMs.
+    /// The centre in the gazetteer, or the centroid of the ATMs if the gazetteer does not contain the town.
     pub center: Point,
-    /// The positions of the ATMs that are not gone, those nearest to the centre first.
+    /// The positions of the ATMs that are not gone, sorted by distance to the centre.
     pub(super) machines: Box<[u32]>,
 }
 
 impl Town {
-    /// Returns the name for URLs.
+    /// Returns the name in the form used in URLs.
     #[must_use]
     pub fn slug(&self) -> String {
         slug(&self.name)
@@ -37,13 +37,13 @@ impl Town {
         self.machines.len()
     }
 
-    /// Returns `true` if it has no ATMs.
+    /// Returns `true` if the town has no ATMs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.machines.is_empty()
     }
 
-    /// Returns the positions of the ATMs that are not gone, those nearest to the centre first.
+    /// Returns the positions of the ATMs that are not gone, sorted by distance to the centre.
     #[must_use]
     pub fn machines(&self) -> &[u32] {
         &self.machines

@@ -1,4 +1,4 @@
-//! The towns of a snapshot while their ATMs are collected: the rules for the town of an ATM.
+//! Assignment of ATMs to towns, the first step of building the [`Towns`](super::towns::Towns) of a snapshot.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,18 +10,18 @@ use super::countries::{country_of, has_known_regions};
 use super::town::{Town, TownArea};
 use crate::advisories::Location;
 
-/// The area of a town and its folded main name.
+/// The key of a town: its area and its folded main name.
 pub(super) type TownKey = (TownArea, String);
 
-/// The towns so far.
+/// The towns of a snapshot while ATMs are being assigned to them.
 pub(super) struct TownDrafts<'a> {
     places: &'a Gazetteer,
     pub(super) drafts: BTreeMap<TownKey, TownDraft>,
-    /// The main names by the folded names in addresses.
+    /// The folded main name of a town for each folded name in addresses.
     pub(super) main_names: BTreeMap<(TownArea, Box<str>), String>,
 }
 
-/// A town while its ATMs are collected.
+/// A town while ATMs are being assigned to it.
 #[derive(Default)]
 pub(super) struct TownDraft {
     pub(super) name: String,
@@ -34,7 +34,8 @@ impl<'a> TownDrafts<'a> {
         Self { places, drafts: BTreeMap::new(), main_names: BTreeMap::new() }
     }
 
-    /// Adds ATMs to their towns, and returns the town of each. Closed ATMs have a town but are not added.
+    /// Adds ATMs to their towns, and returns the town of each ATM. Permanently closed ATMs are assigned to a town but
+    /// not added to it.
     pub(super) fn add_all(&mut self, records: &[&Record]) -> Vec<Option<TownKey>> {
         let mut keys = Vec::with_capacity(records.len());
         for (at, record) in (0..).zip(records) {
@@ -49,8 +50,8 @@ impl<'a> TownDrafts<'a> {
         keys
     }
 
-    /// Returns the town of an ATM. `None` if its country is unknown, or if its address has no city and no place of the
-    /// country is near.
+    /// Returns the key of an ATM's town. Returns `None` if the country is unknown, or if the address has no city and
+    /// there is no nearby place in the country.
     fn find_key(&mut self, record: &Record) -> Option<TownKey> {
         let spot = Location::of_atm(record, self.places);
         let own = spot.country?;
@@ -67,7 +68,7 @@ impl<'a> TownDrafts<'a> {
         self.key_in_country(country, record)
     }
 
-    /// Returns the town of a city in an area with known regions.
+    /// Returns the key of a city's town in a country with known regions.
     fn key_in_region(&mut self, area: TownArea, city: &str) -> TownKey {
         let folded = fold(city);
         let new = match self.main_names.entry((area, folded.clone().into())) {
@@ -86,7 +87,7 @@ impl<'a> TownDrafts<'a> {
         key
     }
 
-    /// Returns the town of an ATM in a country without known regions.
+    /// Returns the key of an ATM's town in a country without known regions.
     fn key_in_country(&mut self, country: Country, record: &Record) -> Option<TownKey> {
         let city = record.address.city.as_deref();
         let town = self.places.town(country, city, record.point)?;

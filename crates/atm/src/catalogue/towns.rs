@@ -1,4 +1,4 @@
-//! The towns with ATMs, by country, region and name.
+//! A lookup of the towns with ATMs by country, region and name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,30 +10,31 @@ use super::countries::has_known_regions;
 use super::town::{Town, TownArea};
 use super::town_drafts::{TownDrafts, TownKey};
 
-/// The number of an ATM without a town.
-const NONE: u32 = u32::MAX;
+/// The town index of an ATM without a town.
+const NO_TOWN: u32 = u32::MAX;
 
 /// The towns of a snapshot.
 #[derive(Debug)]
 pub struct Towns {
-    /// By area and name. A town stays here without ATMs if all of them are gone by reports.
+    /// The towns, sorted by area and name. A town stays in the list without ATMs if all of them are gone according to
+    /// reports.
     all: Vec<Arc<Town>>,
     lookup: Arc<TownLookup>,
 }
 
-/// The indexes of the towns, independent of reports.
+/// The lookup tables of the towns, independent of reports.
 #[derive(Debug)]
 struct TownLookup {
-    /// The numbers of towns by area and folded name. A town has several names if addresses and gazetteer differ.
+    /// The indexes of towns by area and folded name. A town has several names if addresses and gazetteer differ.
     numbers: BTreeMap<(TownArea, Box<str>), u32>,
-    /// The number of the town of each ATM.
+    /// The town index of each ATM.
     of_atms: Vec<u32>,
-    /// The centres.
+    /// A spatial index of the town centres.
     index: Index,
 }
 
 impl Towns {
-    /// Sorts ATMs by the towns of their addresses, or else of the places around them.
+    /// Assigns ATMs to the towns of their addresses, or to the nearest place if the address has no city.
     pub(super) fn build(records: &[&Record], places: &Gazetteer) -> Self {
         let mut drafts = TownDrafts::new(places);
         let key_of_each = drafts.add_all(records);
@@ -47,21 +48,22 @@ impl Towns {
         let keys = drafts.iter().map(|(key, _)| key.clone());
         let by_key: BTreeMap<TownKey, u32> = keys.zip(0..).collect();
         let of_atms = key_of_each.iter().map(|key| match key {
-            Some(key) => by_key.get(key).copied().unwrap_or(NONE),
-            None => NONE,
+            Some(key) => by_key.get(key).copied().unwrap_or(NO_TOWN),
+            None => NO_TOWN,
         });
         let of_atms = of_atms.collect();
         let towns = drafts.into_iter().map(|((area, _), draft)| Arc::new(draft.town(area, records)));
         let towns: Vec<_> = towns.collect();
         let mut numbers = spelled_towns(&main_names, &by_key, true);
         let elsewhere = spelled_towns(&main_names, &by_key, false);
-        // A town is also found by its gazetteer name, even if no address has it.
+        // A town is also found by its gazetteer name, even if no address uses this name.
         for ((area, main), number) in by_key {
             for own in [fold(&towns[number as usize].slug()), main] {
                 numbers.entry((area, own.into())).or_insert(number);
             }
         }
-        // Outside the United States and Canada several towns may have the name in an address, and one of them its path.
+        // Outside the United States and Canada, several towns may share a name in addresses, but only one of them can
+        // have its path.
         for (name, number) in elsewhere {
             numbers.entry(name).or_insert(number);
         }
@@ -69,7 +71,7 @@ impl Towns {
         Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_atms, index }) }
     }
 
-    /// Returns the towns without the ATMs at these positions. Towns that do not change are shared.
+    /// Returns the towns without the ATMs at these positions. Unchanged towns are shared with `self`.
     pub(super) fn without(&self, gone: impl Iterator<Item = usize>) -> Self {
         let mut all = self.all.clone();
         for at in gone {
@@ -80,33 +82,33 @@ impl Towns {
         Self { all, lookup: Arc::clone(&self.lookup) }
     }
 
-    /// Returns all towns, by area and name.
+    /// Returns all towns with ATMs, sorted by area and name.
     pub fn all(&self) -> impl Iterator<Item = &Town> {
         present(&self.all)
     }
 
-    /// Returns the towns of an area, by name.
+    /// Returns the towns of an area with ATMs, sorted by name.
     pub fn of_area(&self, area: TownArea) -> impl Iterator<Item = &Town> {
         let start = self.all.partition_point(|town| town.area < area);
         let end = self.all.partition_point(|town| town.area <= area);
         present(&self.all[start..end])
     }
 
-    /// Returns the town of an area with this name, in any spelling.
+    /// Returns the town with this name in an area, in any spelling with an equal folded form.
     #[must_use]
     pub fn find(&self, area: TownArea, name: &str) -> Option<&Town> {
         let number = self.lookup.numbers.get(&(area, fold(name).into_boxed_str()))?;
         self.all.get(*number as usize).map(Arc::as_ref).filter(|town| !town.is_empty())
     }
 
-    /// Returns the town of the ATM at a position.
+    /// Returns the town of the ATM at this position.
     #[must_use]
-    pub fn of_atm(&self, at: usize) -> Option<&Town> {
-        self.all.get(self.number_of(at)?).map(Arc::as_ref).filter(|town| !town.is_empty())
+    pub fn of_atm(&self, position: usize) -> Option<&Town> {
+        self.all.get(self.number_of(position)?).map(Arc::as_ref).filter(|town| !town.is_empty())
     }
 
     fn number_of(&self, machine: usize) -> Option<usize> {
-        let number = self.lookup.of_atms.get(machine).filter(|number| **number != NONE)?;
+        let number = self.lookup.of_atms.get(machine).filter(|number| **number != NO_TOWN)?;
         Some(*number as usize)
     }
 
@@ -125,7 +127,7 @@ impl Towns {
         near.into_iter().map(|near| &*self.all[near.at as usize])
     }
 
-    /// Returns the areas with towns, and their numbers of ATMs.
+    /// Returns the areas that have towns, with their numbers of ATMs.
     #[must_use]
     pub fn areas(&self) -> Vec<(TownArea, usize)> {
         let mut areas: Vec<(TownArea, usize)> = Vec::new();
@@ -139,7 +141,8 @@ impl Towns {
     }
 }
 
-/// Returns the numbers of the towns by their names in addresses, in the countries with or without known regions.
+/// Returns the indexes of towns by their names in addresses, for countries with (`has_regions`) or without known
+/// regions.
 fn spelled_towns(
     main_names: &BTreeMap<(TownArea, Box<str>), String>,
     by_key: &BTreeMap<TownKey, u32>,
@@ -157,7 +160,7 @@ fn spelled_towns(
     numbers
 }
 
-/// Returns the towns with ATMs.
+/// Filters the towns that have ATMs.
 fn present(towns: &[Arc<Town>]) -> impl Iterator<Item = &Town> {
     towns.iter().map(Arc::as_ref).filter(|town| !town.is_empty())
 }

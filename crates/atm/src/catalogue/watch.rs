@@ -1,4 +1,4 @@
-//! Reloads catalogue, place names and advisories when another process changed them.
+//! A background task that reloads the catalogue, place names and advisories after another process has changed them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,11 @@ use super::snapshot::Snapshot;
 use super::sql;
 use crate::reports;
 
-/// Interval of the check for changes. An import must be served within 5 s.
+/// Interval of the check for changes. The effect of an import must be visible within 5 s.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Serves every new version of the catalogue until `draining` is cancelled. If a reload fails, the old version stays.
+/// Reloads the catalogue after each change until `draining` is cancelled. If a reload fails, the previous version stays
+/// in use.
 pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, clock: &Clock, draining: &CancellationToken) {
     run_every_or_notified(WATCH_INTERVAL, &catalogue.changed, draining, "could not reload the catalogue", || {
         reload_if_changed(store, catalogue, clock)
@@ -28,7 +29,7 @@ pub async fn watch(store: &Store, catalogue: &Arc<Catalogue>, clock: &Clock, dra
 async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>, clock: &Clock) -> Result<()> {
     let files = Arc::clone(catalogue);
     tokio::task::spawn_blocking(move || {
-        // A broken file of advisories does not prevent the other reloads.
+        // An invalid advisories file must not prevent the other reloads.
         if let Err(error) = files.advisories.reload_if_changed() {
             tracing::warn!(error = error.to_string(), "could not reload the advisories");
         }
@@ -38,7 +39,7 @@ async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>, clock: &Cl
     let version = sql::read_version(store).await?;
     let served = catalogue.snapshot();
     let is_current = served.version() == version && !served.is_outdated(clock.now());
-    if is_current && served.advice.is_of(&catalogue.advisories.now()) {
+    if is_current && served.advice.was_built_from(&catalogue.advisories.now()) {
         return reload_reports(store, catalogue, &served, clock).await;
     }
     let snapshot = load(store, clock.now()).await?;
@@ -48,7 +49,7 @@ async fn reload_if_changed(store: &Store, catalogue: &Arc<Catalogue>, clock: &Cl
     Ok(())
 }
 
-/// Serves new reports with the ATMs of the current snapshot: reports change far more often than ATMs.
+/// Reloads only the reports and reuses the ATMs of the current snapshot, because reports change far more often.
 async fn reload_reports(store: &Store, catalogue: &Catalogue, served: &Snapshot, clock: &Clock) -> Result<()> {
     let now = clock.now();
     if served.reports.is_current(reports::sql::read_version(store).await?, now) {

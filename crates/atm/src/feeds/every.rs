@@ -1,4 +1,4 @@
-//! The interval of a feed in the database.
+//! The database column type of a feed's fetch interval.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use signpost_store::column::Wrapper;
 use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumns};
 
-/// The column `every_ms`.
+/// The column `every_ms`: the interval in milliseconds, or null.
 pub(super) struct EveryMs(Option<Duration>);
 
 impl Wrapper<Option<Duration>> for EveryMs {
@@ -32,7 +32,7 @@ impl ReadColumns for EveryMs {
 
 impl WriteColumns for EveryMs {
     fn write(self, values: &mut Vec<Value>) {
-        // A longer interval than the column can store never ends either.
+        // An interval beyond the column's range is stored as the maximum, because both are practically infinite.
         let millis = self.0.map(|every| i64::try_from(every.as_millis()).unwrap_or(i64::MAX));
         values.push(millis.into());
     }

@@ -1,9 +1,9 @@
-//! The azimuthal equidistant projection: distances and directions from its centre are true, also at the poles and
-//! across the date line, and rings around the centre are circles.
+//! The azimuthal equidistant projection. Distances and directions from its centre are exact, even at the poles and
+//! across the date line, so rings of distance are circles.
 
 use signpost_locator::{EARTH_RADIUS, Point};
 
-/// A projection around a centre.
+/// An azimuthal equidistant projection with a given centre.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AzimuthalProjection {
     middle: Point,
@@ -14,17 +14,17 @@ impl AzimuthalProjection {
         Self { middle }
     }
 
-    /// Returns how far a point is to the east and to the north of the centre, in metres.
+    /// Returns the distances of a point to the east and to the north of the centre, in metres.
     pub(super) fn metres(self, point: Point) -> [f64; 2] {
         let (sin_middle, cos_middle) = self.middle.lat().to_radians().sin_cos();
         let (sin, cos) = point.lat().to_radians().sin_cos();
-        let turn = (point.lon() - self.middle.lon()).to_radians();
-        let (sin_turn, cos_turn) = turn.sin_cos();
-        let [east, north] = [cos * sin_turn, cos_middle * sin - sin_middle * cos * cos_turn];
+        let delta_lon = (point.lon() - self.middle.lon()).to_radians();
+        let (sin_delta, cos_delta) = delta_lon.sin_cos();
+        let [east, north] = [cos * sin_delta, cos_middle * sin - sin_middle * cos * cos_delta];
         let sine = east.hypot(north);
         let metres = self.middle.distance(point).in_metres();
         if sine < f64::EPSILON {
-            // The centre itself, or its antipode, which lies in every direction.
+            // The direction is undefined for the centre and for its antipode.
             return [0.0, if metres < 1.0 { 0.0 } else { metres }];
         }
         [east, north].map(|part| part / sine * metres)

@@ -1,4 +1,4 @@
-//! The drawing of the ATMs around a place, for pages without scripts.
+//! An inline SVG drawing of the ATMs around a place, for pages without scripts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,71 +15,73 @@ use super::rings::{Ring, RingUnit};
 use super::shape::StatusShape;
 use super::words::map_words;
 
-/// An ATM of a drawing.
+/// An ATM in a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureAtm {
-    /// The number in the list next to the drawing.
+    /// The number of the ATM in the list next to the drawing.
     pub number: u32,
     /// The coordinates.
     pub point: Point,
-    /// The shape of its status.
+    /// The shape that represents its status.
     pub shape: StatusShape,
 }
 
-/// The content of a drawing.
+/// The input of [`draw_figure`]: the ATMs, the centre and the texts of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct FigureScene<'a> {
     /// The language of the texts.
     pub language: Language,
-    /// The unit of the rings.
+    /// The unit of the distance rings.
     pub unit: RingUnit,
-    /// The origin of the page.
+    /// The web origin of the page.
     pub origin: &'a PublicOrigin,
-    /// The centre, the origin of the distances in the list.
+    /// The centre of the drawing, and the origin of the distances in the list.
     pub middle: Point,
     /// The name of the centre, such as `Austin, Texas`; `None` for coordinates.
     pub middle_name: Option<&'a str>,
-    /// The ATMs in the order of the list. If there is not enough space, the first ATMs get marks with numbers.
+    /// The ATMs in the order of the list. If there is not enough space for all numbered marks, the first ATMs take
+    /// precedence.
     pub machines: &'a [FigureAtm],
-    /// The places; their names are drawn if there is space.
+    /// The gazetteer with the place names to draw if there is space.
     pub gazetteer: &'a Gazetteer,
-    /// The attributions that the licences of ATMs and places require.
+    /// The attributions that the licences of the ATM and place data require.
     pub attribution: &'a [&'a str],
 }
 
-/// Width and height of the drawing, in pixels of a page on a phone.
+/// Width and height of the drawing, in CSS pixels of a phone screen.
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 340.0;
 /// Minimum distance of the centre of a mark from the edge, in pixels.
 const MARGIN: f64 = 18.0;
 /// Half of the side of the square that a mark occupies, in pixels.
 const HALF_MARK: f64 = 13.5;
-/// Distances of a mark from its ATM if the position is occupied, in pixels.
-const MARK_REACH: [f64; 2] = [28.0, 56.0];
-/// Maximum number of marks with a number.
+/// Distances between a mark and its ATM to try if the position of the ATM is occupied, in pixels.
+const MARK_OFFSETS: [f64; 2] = [28.0, 56.0];
+/// Maximum number of numbered marks.
 const MAX_NUMBERED: usize = 50;
 /// Maximum number of small marks without a number.
 const MAX_SMALL: usize = 400;
-/// Approximate minimum distance of small marks, in pixels.
-const SMALL_STEP: f64 = 5.0;
-/// Maximum number of places that are tried and of names that are drawn, and maximum length of a name in characters.
+/// Approximate minimum distance between small marks, in pixels.
+const SMALL_MARK_SPACING: f64 = 5.0;
+/// Maximum number of place names that are tried, maximum number that are drawn, and maximum length of a name in
+/// characters.
 const MAX_TRIED: usize = 60;
 const MAX_NAMED: usize = 9;
 const MAX_NAME_CHARS: usize = 24;
 /// Approximate width of a letter, in pixels.
-const LETTER: f64 = 7.0;
-/// Distance from the centre to the edge, in metres: the minimum, and the value without ATMs.
+const LETTER_WIDTH: f64 = 7.0;
+/// Distance from the centre to the edge, in metres: the minimum, and the value for a drawing without ATMs.
 const MIN_METRES: f64 = 500.0;
 const EMPTY_METRES: f64 = 40_000.0;
 /// Width of a pixel at the equator at zoom level 0, in metres.
 const METRES_AT_ZOOM_0: f64 = 156_543.03;
 
-/// Draws the ATMs around a place as a `<figure id="map" class="map">`: inline SVG without scripts, styles or URLs of
-/// other hosts. The classes are defined in the stylesheet.
+/// Draws the ATMs around a place as a `<figure id="map" class="map">` with inline SVG. It contains no scripts, no
+/// styles and no URLs of other hosts; its classes are defined in the stylesheet.
 ///
-/// The drawing is an image (`role="img"`) for the list next to it; its text alternative refers to the list. North is
-/// up; distances and directions from the centre are exact. It shows at min nine of ten ATMs; the caption has the
-/// number of the others. It has at most 40 kB.
+/// The drawing has `role="img"`, and its text alternative refers to the list next to it. North is up; distances and
+/// directions from the centre are exact. At least nine of ten ATMs are shown, and the caption states the number of the
+/// other ATMs. The output has at most 40 kB.
 #[must_use]
 pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
     let drawing = Drawing::of(scene);
@@ -91,8 +93,8 @@ pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
         figure #map .map {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img"
                 aria-label=((words.drawing)(scene.machines.len(), scene.middle_name)) {
-                (drawing.ground(scene.unit))
-                (drawing.signs())
+                (drawing.draw_rings(scene.unit))
+                (drawing.draw_marks())
             }
             figcaption {
                 p {
@@ -109,32 +111,32 @@ pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
     }
 }
 
-/// Returns the URL of the interactive map at a position.
+/// Returns the path of the interactive map, centred at a point, at about this scale.
 fn large_map(middle: Point, metres_per_pixel: f64) -> String {
     let at_zoom_0 = METRES_AT_ZOOM_0 * middle.lat().to_radians().cos();
     let zoom = (at_zoom_0 / metres_per_pixel).log2().clamp(1.0, 17.0);
     format!("/map#{zoom:.1}/{:.5}/{:.5}", middle.lat(), middle.lon())
 }
 
-/// A numbered mark.
+/// A numbered mark of an ATM.
 #[derive(Debug)]
 struct Mark {
     atm: FigureAtm,
-    /// The positions of the ATM and of the mark.
+    /// The positions of the ATM and of its mark, in pixels.
     place: [f64; 2],
     drawn: [f64; 2],
 }
 
-/// The layout of the drawing.
+/// The computed layout of a drawing: its scale and the positions of all elements.
 #[derive(Debug)]
 struct Drawing {
     metres_per_pixel: f64,
     marks: Vec<Mark>,
     small: Vec<(StatusShape, [f64; 2])>,
-    /// The number of ATMs without a number on the drawing, and the number of ATMs outside of it.
+    /// The number of ATMs that are drawn without a number, and the number of ATMs outside the drawing.
     crowded: usize,
     beyond: usize,
-    /// Rings, and the positions of their lengths if there is space.
+    /// The distance rings, each with the position of its label if there is space.
     rings: Vec<(Ring, Option<Rect>)>,
     names: Vec<(String, Rect)>,
 }
@@ -143,7 +145,7 @@ impl Drawing {
     fn of(scene: &FigureScene<'_>) -> Self {
         let plane = AzimuthalProjection::centred_at(scene.middle);
         let places: Vec<_> = scene.machines.iter().map(|machine| plane.metres(machine.point)).collect();
-        let metres_per_pixel = fit(&places);
+        let metres_per_pixel = fit_scale(&places);
         let mut drawing = Self {
             metres_per_pixel,
             marks: Vec::new(),
@@ -154,7 +156,7 @@ impl Drawing {
             names: Vec::new(),
         };
         let mut layout = LabelLayout::new(WIDTH, HEIGHT);
-        layout.take(Rect { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
+        layout.occupy(Rect { x: WIDTH / 2.0, y: HEIGHT / 2.0, half: [8.0; 2] });
         drawing.place_atms(scene.machines, &places, &mut layout);
         drawing.place_rings(scene, &mut layout);
         drawing.place_names(scene, plane, &mut layout);
@@ -175,13 +177,13 @@ impl Drawing {
             }
             let own = Rect { x: place[0], y: place[1], half: [HALF_MARK; 2] };
             let is_numbered = self.marks.len() < MAX_NUMBERED && self.crowded < MAX_NUMBERED;
-            let rects = around(&MARK_REACH).map(|way| own.offset_by(way)).take_while(|_| is_numbered);
-            if let Some(rect) = layout.take_first(rects) {
+            let rects = around(&MARK_OFFSETS).map(|way| own.offset_by(way)).take_while(|_| is_numbered);
+            if let Some(rect) = layout.occupy_first(rects) {
                 self.marks.push(Mark { atm: *machine, place, drawn: [rect.x, rect.y] });
                 continue;
             }
             self.crowded += 1;
-            let [column, row] = place.map(|pixel| whole(pixel / SMALL_STEP));
+            let [column, row] = place.map(|pixel| whole(pixel / SMALL_MARK_SPACING));
             if self.small.len() < MAX_SMALL && cells.insert((column, row)) {
                 self.small.push((machine.shape, place));
             }
@@ -193,10 +195,10 @@ impl Drawing {
         for mut ring in scene.unit.choose_rings(Distance::metres((HEIGHT / 2.0 - 4.0) * self.metres_per_pixel)) {
             ring.length = ring.length.replace('.', decimal);
             let radius = ring.radius.in_metres() / self.metres_per_pixel;
-            let half = [text_half(ring.length.len() + 3), 9.0];
+            let half = [half_label_width(ring.length.len() + 3), 9.0];
             let offsets = [[0.0, -radius], [0.0, radius], [radius, 0.0], [-radius, 0.0]];
             let middle = Rect { x: WIDTH / 2.0, y: HEIGHT / 2.0, half };
-            let rect = layout.take_first(offsets.map(|way| middle.offset_by(way)));
+            let rect = layout.occupy_first(offsets.map(|way| middle.offset_by(way)));
             self.rings.push((ring, rect));
         }
     }
@@ -210,45 +212,45 @@ impl Drawing {
                 continue;
             }
             let [x, y] = self.pixels(plane.metres(place.point));
-            let half = [text_half(letters), 10.0];
+            let half = [half_label_width(letters), 10.0];
             let above_and_below = [0.0, -18.0, 18.0].map(|down| Rect { x, y: y + down, half });
-            if let Some(rect) = layout.take_first(above_and_below) {
+            if let Some(rect) = layout.occupy_first(above_and_below) {
                 self.names.push((place.name, rect));
             }
         }
     }
 
-    /// Draws the rings and their lengths.
-    fn ground(&self, unit: RingUnit) -> Markup {
+    /// Draws the distance rings and their labels.
+    fn draw_rings(&self, unit: RingUnit) -> Markup {
         let [x, y] = [WIDTH / 2.0, HEIGHT / 2.0];
         html! {
             @for (ring, _) in &self.rings {
-                circle.m-ring cx=(x) cy=(y) r=(tenth(ring.radius.in_metres() / self.metres_per_pixel)) {}
+                circle.m-ring cx=(x) cy=(y) r=(round_to_tenth(ring.radius.in_metres() / self.metres_per_pixel)) {}
             }
             @for (ring, rect) in &self.rings {
                 @if let Some(rect) = rect {
-                    text x=(tenth(rect.x)) y=(tenth(rect.y + 4.5)) { (ring.length) " " (unit.symbol()) }
+                    text x=(round_to_tenth(rect.x)) y=(round_to_tenth(rect.y + 4.5)) { (ring.length) " " (unit.symbol()) }
                 }
             }
         }
     }
 
-    /// Draws the ATMs, and the names between them.
-    fn signs(&self) -> Markup {
+    /// Draws the marks of the ATMs and the place names.
+    fn draw_marks(&self) -> Markup {
         html! {
             @for shape in StatusShape::ALL {
-                @let signs = small_signs(&self.small, shape);
+                @let signs = draw_small_marks(&self.small, shape);
                 @if !signs.is_empty() { path class={ "m-small " (shape.class()) } d=(signs) {} }
             }
             @for (name, rect) in &self.names {
-                text.name x=(tenth(rect.x)) y=(tenth(rect.y + 4.5)) { (name) }
+                text.name x=(round_to_tenth(rect.x)) y=(round_to_tenth(rect.y + 4.5)) { (name) }
             }
             @for Mark { place: [x, y], drawn, .. } in self.marks.iter().filter(|mark| mark.is_moved()) {
-                path.m-lead d={ "M" (tenth(*x)) " " (tenth(*y)) "L" (tenth(drawn[0])) " " (tenth(drawn[1])) } {}
-                circle.m-foot cx=(tenth(*x)) cy=(tenth(*y)) r="3" {}
+                path.m-lead d={ "M" (round_to_tenth(*x)) " " (round_to_tenth(*y)) "L" (round_to_tenth(drawn[0])) " " (round_to_tenth(drawn[1])) } {}
+                circle.m-foot cx=(round_to_tenth(*x)) cy=(round_to_tenth(*y)) r="3" {}
             }
             circle.m-me cx=(WIDTH / 2.0) cy=(HEIGHT / 2.0) r="7" {}
-            // The first ATMs of the list are drawn last, on top of the others.
+            // Drawn in reverse order, so that the first ATMs of the list are on top.
             @for mark in self.marks.iter().rev() { (mark.draw()) }
         }
     }
@@ -261,7 +263,7 @@ impl Mark {
 
     fn draw(&self) -> Markup {
         let FigureAtm { number, shape, .. } = self.atm;
-        let [x, y] = self.drawn.map(tenth);
+        let [x, y] = self.drawn.map(round_to_tenth);
         html! {
             g class={ "m-pin " (shape.class()) } transform={ "translate(" (x) " " (y) ")" } {
                 @match shape {
@@ -279,9 +281,9 @@ impl Mark {
     }
 }
 
-/// Returns the metres per pixel that fit nine of ten ATMs on the drawing, and others that are less than twice as far
-/// away.
-fn fit(places: &[[f64; 2]]) -> f64 {
+/// Returns the scale in metres per pixel for fitting nine of ten ATMs on the drawing. Farther ATMs are included if they
+/// are less than twice as far away.
+fn fit_scale(places: &[[f64; 2]]) -> f64 {
     let needs = places
         .iter()
         .map(|[east, north]| (east.abs() / (WIDTH / 2.0 - MARGIN)).max(north.abs() / (HEIGHT / 2.0 - MARGIN)));
@@ -295,13 +297,13 @@ fn fit(places: &[[f64; 2]]) -> f64 {
 }
 
 fn is_inside([x, y]: [f64; 2]) -> bool {
-    // Rounding may move an ATM at the edge outwards.
+    // Rounding may move an ATM at the edge slightly outside.
     const SLACK: f64 = 0.001;
     let min = MARGIN - SLACK;
     (min..=WIDTH - min).contains(&x) && (min..=HEIGHT - min).contains(&y)
 }
 
-fn small_signs(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String {
+fn draw_small_marks(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String {
     let outline = match shape {
         StatusShape::Open | StatusShape::Closed => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
         StatusShape::Paused => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0h8",
@@ -310,16 +312,16 @@ fn small_signs(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String 
     };
     let mut path = String::new();
     for (_, [x, y]) in small.iter().filter(|(found, _)| *found == shape) {
-        write!(path, "M{} {}{outline}", tenth(*x), tenth(*y)).expect("a text");
+        write!(path, "M{} {}{outline}", round_to_tenth(*x), round_to_tenth(*y)).expect("a text");
     }
     path
 }
 
-/// Returns half of the width of a text with its margins, in pixels.
-fn text_half(letters: usize) -> f64 {
+/// Returns half of the width of a label with this number of letters, including its margins, in pixels.
+fn half_label_width(letters: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "names are short")]
     let letters = letters as f64;
-    letters.mul_add(LETTER, 6.0) / 2.0
+    letters.mul_add(LETTER_WIDTH, 6.0) / 2.0
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a pixel of the drawing")]
@@ -328,7 +330,7 @@ fn whole(pixel: f64) -> i32 {
 }
 
 /// Rounds to a tenth of a pixel.
-fn tenth(pixel: f64) -> f64 {
+fn round_to_tenth(pixel: f64) -> f64 {
     // Adding zero makes a negative zero positive.
     (pixel * 10.0).round() / 10.0 + 0.0
 }

@@ -1,3 +1,5 @@
+//! Tests of the inline SVG drawing of ATMs.
+
 use proptest::prelude::*;
 use signpost_platform::pages::Language;
 
@@ -33,7 +35,7 @@ fn no_places() -> std::sync::Arc<Gazetteer> {
     Places::none().unwrap().now()
 }
 
-/// Returns the number of occurrences of a text in a page.
+/// Counts the occurrences of a text in a page.
 fn count(page: &str, text: &str) -> usize {
     page.matches(text).count()
 }

@@ -1,4 +1,4 @@
-//! The Mercator projection, scaled so that the earth is [`UNITS`] wide.
+//! The Mercator projection, scaled so that the world map is [`UNITS`] wide.
 
 use std::f64::consts::{PI, TAU};
 
@@ -6,16 +6,16 @@ use signpost_locator::Point;
 
 /// Width of the world map, in map units.
 pub(super) const UNITS: f64 = 1024.0;
-/// Maximum latitude in degrees, which makes the map a square.
+/// Maximum latitude of the map in degrees. With this limit the map is a square.
 const MAX_LATITUDE: f64 = 85.051_128;
 
-/// Returns the distances of a point from the western and from the northern edge, in units.
+/// Returns the position of a point: its distances from the western and the northern edge, in map units.
 pub(super) fn project(point: Point) -> [f64; 2] {
     let lat = point.lat().clamp(-MAX_LATITUDE, MAX_LATITUDE).to_radians();
     [(point.lon() / 360.0 + 0.5) * UNITS, (0.5 - lat.tan().asinh() / TAU) * UNITS]
 }
 
-/// Returns the latitude and longitude of a position on the map.
+/// Returns the latitude and longitude of a map position, in degrees.
 pub(super) fn degrees([x, y]: [f64; 2]) -> [f64; 2] {
     [((1.0 - y / UNITS * 2.0) * PI).sinh().atan().to_degrees(), (x / UNITS - 0.5) * 360.0]
 }

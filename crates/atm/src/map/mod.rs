@@ -1,8 +1,8 @@
-//! Maps of ATMs, drawn by the server without a map service and without streets.
+//! Maps of ATMs, rendered by the server without an external map service.
 //!
-//! [`draw_figure`] draws the ATMs around a place into a page, without a script. The interactive map is a script
-//! (`crates/atm/assets/map/`) that draws the dots of [`encode_points`]. Without scripts, [`draw_overview`] shows all
-//! ATMs.
+//! [`draw_figure`] renders the ATMs around a place as inline SVG. The interactive map is a script
+//! (`crates/atm/assets/map/`) that draws the output of [`encode_points`]; browsers without scripts get all ATMs from
+//! [`draw_overview`]. The maps have no streets.
 
 mod azimuthal;
 mod figure;

@@ -1,4 +1,4 @@
-//! All ATMs in one drawing, for browsers without scripts: a dot for each cell of a grid that contains some.
+//! An SVG drawing of all ATMs for browsers without scripts. It has a dot for each grid cell that contains ATMs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,24 +12,24 @@ use super::window::{MapWindow, zoom_of_scale};
 /// Width and height of the drawing, in pixels.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
-/// Width and height of the map of [`fit_view`], in pixels.
+/// Width and height of the map that [`fit_view`] assumes, in pixels.
 const VIEW: [f64; 2] = [700.0, 480.0];
-/// Width of a cell, in pixels. There are at most 40,000 cells.
+/// Width of a grid cell, in pixels. The drawing has at most 40,000 cells.
 const CELL: f64 = 4.0;
 
-/// The first view of a map.
+/// The initial view of the interactive map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MapView {
     /// Latitude of the centre, in degrees.
     pub lat: f64,
     /// Longitude of the centre, in degrees.
     pub lon: f64,
-    /// Zoom level: at 0 the earth is 256 pixels wide, and each level doubles that.
+    /// Zoom level. At level 0 the earth is 256 pixels wide, and each level doubles the width.
     pub zoom: f64,
 }
 
-/// Returns the view of a map of 700 by 480 pixels that contains at least 95 % of these ATMs, and all that are not far
-/// from the others; without ATMs, the view of the contiguous United States.
+/// Returns the view of a map of 700 by 480 pixels that contains at least 95 % of these ATMs. Only ATMs far away from
+/// all others are left out. Without ATMs, returns a view of the contiguous United States.
 #[must_use]
 pub fn fit_view(points: &[Point]) -> MapView {
     let window = MapWindow::around(points);
@@ -37,8 +37,8 @@ pub fn fit_view(points: &[Point]) -> MapView {
     MapView { lat, lon, zoom: (zoom_of_scale(window.scale(VIEW)) * 10.0).floor() / 10.0 }
 }
 
-/// Draws nearly all of these ATMs, the borders of the states and the outlines of the countries as an SVG document in the
-/// colours of the reader's theme. It has at most 700 kB, and 80 kB for 10,000 ATMs.
+/// Draws nearly all of these ATMs, the borders of the US states and the outlines of the countries as an SVG document in
+/// the colours of the reader's theme. The document has about 80 kB for 10,000 ATMs, and at most 700 kB.
 #[must_use]
 pub fn draw_overview(points: &[Point]) -> String {
     let window = MapWindow::around(points);
@@ -71,7 +71,7 @@ pub fn draw_overview(points: &[Point]) -> String {
     )
 }
 
-/// Returns the path of the dots of all cells with `min` to `max` ATMs.
+/// Returns the SVG path of the dots for all cells with `min` to `max` ATMs.
 fn dots(cells: &BTreeMap<(i32, i32), u32>, min: u32, max: u32) -> String {
     let mut path = String::new();
     for ((column, row), _) in cells.iter().filter(|(_, count)| (min..=max).contains(*count)) {

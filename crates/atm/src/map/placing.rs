@@ -1,14 +1,14 @@
-//! Places marks and names on a drawing, so that they do not overlap.
+//! Placement of marks and labels on a drawing without overlaps.
 
 use std::f64::consts::TAU;
 use std::iter;
 
-/// A rectangle of the drawing by its centre, in pixels.
+/// A rectangle on the drawing, given by its centre and half of its size, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rect {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Half of the width and of the height.
+    /// Half of the width and half of the height.
     pub(super) half: [f64; 2],
 }
 
@@ -23,40 +23,40 @@ impl Rect {
     }
 }
 
-/// The occupied rectangles of a drawing.
+/// The set of occupied rectangles on a drawing.
 #[derive(Debug)]
 pub(super) struct LabelLayout {
     width: f64,
     height: f64,
-    taken: Vec<Rect>,
+    occupied: Vec<Rect>,
 }
 
 impl LabelLayout {
     pub(super) fn new(width: f64, height: f64) -> Self {
-        Self { width, height, taken: Vec::new() }
+        Self { width, height, occupied: Vec::new() }
     }
 
-    /// Occupies the first of these rectangles that is inside of the drawing and free.
-    pub(super) fn take_first(&mut self, rects: impl IntoIterator<Item = Rect>) -> Option<Rect> {
+    /// Occupies and returns the first of these rectangles that is inside the drawing and free.
+    pub(super) fn occupy_first(&mut self, rects: impl IntoIterator<Item = Rect>) -> Option<Rect> {
         let found = rects.into_iter().find(|rect| self.is_free(rect))?;
-        self.taken.push(found);
+        self.occupied.push(found);
         Some(found)
     }
 
     /// Occupies a rectangle, even if it overlaps others.
-    pub(super) fn take(&mut self, rect: Rect) {
-        self.taken.push(rect);
+    pub(super) fn occupy(&mut self, rect: Rect) {
+        self.occupied.push(rect);
     }
 
     fn is_free(&self, rect: &Rect) -> bool {
         let [width, height] = rect.half;
         let is_inside =
             (width..=self.width - width).contains(&rect.x) && (height..=self.height - height).contains(&rect.y);
-        is_inside && !self.taken.iter().any(|taken| taken.covers(rect))
+        is_inside && !self.occupied.iter().any(|occupied| occupied.covers(rect))
     }
 }
 
-/// Returns the possible offsets of a mark: none first, then circles around it.
+/// Returns the candidate offsets of a mark: first zero, then positions on circles with these radii.
 pub(super) fn around(radii: &[f64]) -> impl Iterator<Item = [f64; 2]> {
     const DIRECTIONS: u8 = 12;
     let circles = radii.iter().flat_map(|radius| {
@@ -83,7 +83,7 @@ mod tests {
             let mut placed: Vec<Rect> = Vec::new();
             for (x, y, width, height) in wanted {
                 let wish = Rect { x, y, half: [width, height] };
-                let Some(rect) = layout.take_first(around(&[12.0, 24.0]).map(|way| wish.offset_by(way))) else { continue };
+                let Some(rect) = layout.occupy_first(around(&[12.0, 24.0]).map(|way| wish.offset_by(way))) else { continue };
                 prop_assert!(rect.x >= width && rect.x <= 100.0 - width);
                 prop_assert!(rect.y >= height && rect.y <= 100.0 - height);
                 prop_assert!(placed.iter().all(|other| !other.covers(&rect)));

@@ -1,21 +1,22 @@
-//! All ATMs as dots, in a compact format that browsers can read without a library.
+//! A compact binary format for the locations of all ATMs. The map script decodes it without a library.
 //!
-//! A little-endian `u32` is the number of ATMs. All latitudes follow, then all longitudes, in ten-thousandths of a
-//! degree (11 m), each as the difference from the previous value (zigzag, LEB128). The ATMs are in Morton order, so
-//! that most differences are small.
+//! The format starts with the number of ATMs as a little-endian `u32`. All latitudes follow, then all longitudes, in
+//! ten-thousandths of a degree (11 m), each as the difference from the previous value (zigzag, LEB128). The ATMs are
+//! sorted in Morton order, so that most differences are small.
 
 use signpost_locator::Point;
 
-/// Maximum number of dots. If there are more ATMs, only every second or third is included, evenly over the map.
+/// Maximum number of encoded points. If there are more ATMs, only every second, third or n-th in Morton order is
+/// included, so that they are thinned evenly over the map.
 pub const MAX_POINTS: usize = 200_000;
 
-/// Units per degree.
-const PARTS: f64 = 10_000.0;
+/// Coordinate units per degree.
+const UNITS_PER_DEGREE: f64 = 10_000.0;
 
-/// Encodes ATMs as dots.
+/// Encodes the locations of ATMs.
 ///
 /// # Panics
-/// Never: there are at most [`MAX_POINTS`].
+/// Never: the number of points is at most [`MAX_POINTS`].
 #[must_use]
 pub fn encode_points(points: impl IntoIterator<Item = Point>) -> Vec<u8> {
     let mut rounded: Vec<[i32; 2]> = points.into_iter().map(|point| [point.lat(), point.lon()].map(parts)).collect();
@@ -36,15 +37,15 @@ pub fn encode_points(points: impl IntoIterator<Item = Point>) -> Vec<u8> {
 
 #[expect(clippy::cast_possible_truncation, reason = "at most 180 degrees")]
 fn parts(degrees: f64) -> i32 {
-    (degrees * PARTS).round() as i32
+    (degrees * UNITS_PER_DEGREE).round() as i32
 }
 
-/// Returns the Morton code of a point: the bits of both coordinates, interleaved.
+/// Returns the Morton code of a point: the interleaved bits of both coordinates.
 fn morton([lat, lon]: [i32; 2]) -> u64 {
     spread_bits((lat + 900_000).unsigned_abs()) << 1 | spread_bits((lon + 1_800_000).unsigned_abs())
 }
 
-/// Inserts a zero before each bit.
+/// Inserts a zero bit before each bit.
 fn spread_bits(number: u32) -> u64 {
     let mut bits = u64::from(number);
     for (shift, mask) in [
@@ -59,7 +60,7 @@ fn spread_bits(number: u32) -> u64 {
     bits
 }
 
-/// Appends a number as zigzag and LEB128.
+/// Appends a number in zigzag and LEB128 encoding.
 fn write_step(bytes: &mut Vec<u8>, step: i32) {
     let mut zigzag = ((step << 1) ^ (step >> 31)).cast_unsigned();
     while zigzag > 0x7f {
@@ -75,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Decodes like the script of the map, in ten-thousandths of a degree.
+    /// Decodes points like the map script, in ten-thousandths of a degree.
     fn decode(bytes: &[u8]) -> Vec<[i32; 2]> {
         let (count, mut rest) = bytes.split_first_chunk().expect("a count");
         let mut axis = || {
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_adjacent() {
-        // A walk along the Morton order visits the four quarters of a square in turn.
+        // Morton order visits the four quarters of a square one after another.
         let quarters = [[0, 0], [0, 1], [1, 0], [1, 1]].map(morton);
         assert!(quarters.is_sorted());
         assert_eq!(morton([-900_000, -1_800_000]), 0);

@@ -1,8 +1,8 @@
-//! Rings of distance around the centre of a map.
+//! Distance rings around the centre of a map, with round radii.
 
 use signpost_locator::Distance;
 
-/// The unit of the radii of rings.
+/// The unit of ring radii.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingUnit {
     /// International miles.
@@ -11,17 +11,17 @@ pub enum RingUnit {
     Kilometres,
 }
 
-/// A ring of distance.
+/// A distance ring.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ring {
     pub(super) radius: Distance,
-    /// The radius in its unit, such as `0.5` or `20`.
+    /// The radius in the unit of the map as text, such as `0.5` or `20`.
     pub(super) length: String,
 }
 
 /// Maximum number of rings.
 const MAX_RINGS: u32 = 3;
-/// Possible distances between rings, in their unit.
+/// Possible distances between rings, in the unit of the map.
 const STEPS: [f64; 15] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0];
 
 impl RingUnit {
@@ -40,25 +40,24 @@ impl RingUnit {
         }
     }
 
-    /// Returns two or three rings at round distances, the widest at most this far from the centre; fewer if that is too
-    /// near.
+    /// Returns two or three rings with round radii of at most `farthest`; fewer if `farthest` is too short.
     pub(super) fn choose_rings(self, farthest: Distance) -> Vec<Ring> {
         let Some(step) = self.largest_step(2.0, farthest).or_else(|| self.largest_step(1.0, farthest)) else {
             return Vec::new();
         };
         let lengths = (1..=MAX_RINGS).map(|times| step * f64::from(times));
-        let rings = lengths.map(|length| Ring { radius: self.distance(length), length: written(length) });
+        let rings = lengths.map(|length| Ring { radius: self.distance(length), length: format_length(length) });
         rings.take_while(|ring| ring.radius <= farthest).collect()
     }
 
-    /// Returns the largest step that fits so many times into a distance.
+    /// Returns the largest step that fits `times` times into a distance.
     fn largest_step(self, times: f64, farthest: Distance) -> Option<f64> {
         STEPS.into_iter().rev().find(|step| self.distance(step * times) <= farthest)
     }
 }
 
-/// Formats a length without the noise of its last bits.
-fn written(length: f64) -> String {
+/// Formats a length without floating-point noise.
+fn format_length(length: f64) -> String {
     format!("{}", (length * 100.0).round() / 100.0)
 }
 

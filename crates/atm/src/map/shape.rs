@@ -1,17 +1,17 @@
-//! The shape of a status on maps and in lists, for people who cannot distinguish the colours.
+//! The shapes that represent statuses on maps and in lists, so that they can be distinguished without colours.
 
 use signpost_locator::AtmStatus;
 
-/// The shape of a status.
+/// A shape that represents the status of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StatusShape {
     /// A filled disc.
     Open,
     /// A ring.
     Closed,
-    /// A ring with a bar: closed for a while.
+    /// A ring with a bar, for temporarily closed ATMs.
     Paused,
-    /// A square: out of service, or gone.
+    /// A square, for ATMs that are out of service or gone.
     Out,
     /// A diamond.
     Unknown,
@@ -21,7 +21,7 @@ impl StatusShape {
     /// All shapes, in the order of the legend.
     pub const ALL: [Self; 5] = [Self::Open, Self::Closed, Self::Paused, Self::Out, Self::Unknown];
 
-    /// Returns the shape of a status.
+    /// Returns the shape that represents a status.
     #[must_use]
     pub fn of(status: AtmStatus) -> Self {
         match status {
@@ -33,7 +33,7 @@ impl StatusShape {
         }
     }
 
-    /// Returns the class in the stylesheet.
+    /// Returns the CSS class of the shape.
     #[must_use]
     pub fn class(self) -> &'static str {
         match self {

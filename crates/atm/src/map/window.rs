@@ -1,23 +1,24 @@
-//! The part of the earth with nearly all ATMs, for the first view of a map.
+//! Computation of the map section that contains nearly all ATMs, for the initial view of a map.
 
 use signpost_locator::Point;
 
 use super::mercator::{UNITS, project};
 
-/// One of so many ATMs may be outside of the view: a single ATM in Guam would make the states small.
-const EACH_OUTLIER: usize = 20;
-/// An ATM is only left out if the view without outliers is smaller by this factor.
-const LONGER: f64 = 4.0 / 3.0;
-/// Numbers of outliers that are tried, up to the maximum.
-const STEPS: usize = 20;
-/// The view without ATMs: the contiguous United States.
+/// Number of ATMs for each outlier that may be outside the view: a single ATM in Guam would otherwise shrink the whole
+/// map.
+const ATMS_PER_OUTLIER: usize = 20;
+/// Minimum factor of shrinking the view that justifies leaving out outliers.
+const MIN_SHRINK_FACTOR: f64 = 4.0 / 3.0;
+/// Number of different outlier counts that are tried, up to the maximum.
+const OUTLIER_STEPS: usize = 20;
+/// The view of a map without ATMs: the contiguous United States.
 const DEFAULT_WINDOW: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
-/// Minimum width of the view, in units: about 150 miles.
+/// Minimum width of the view, in map units: about 150 miles.
 const MIN_WIDTH: f64 = 6.0;
-/// Space for the dots at the edges, as a share of the view.
-const ROOM: f64 = 0.08;
+/// Margin at the edges of the view, as a share of its size.
+const MARGIN: f64 = 0.08;
 
-/// A part of the Mercator map, in its units.
+/// A rectangular section of the Mercator map, in map units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MapWindow {
     pub(super) west: f64,
@@ -27,19 +28,19 @@ pub(super) struct MapWindow {
 }
 
 impl MapWindow {
-    /// Returns the window of at least 95 % of these ATMs, without ATMs that are far from the others.
+    /// Returns the window that contains at least 95 % of these ATMs, without outliers.
     pub(super) fn around(points: &[Point]) -> Self {
         if points.is_empty() {
             return DEFAULT_WINDOW;
         }
         let mut places: Vec<[f64; 2]> = points.iter().map(|point| project(*point)).collect();
-        let mut max_outliers = places.len() / EACH_OUTLIER;
+        let mut max_outliers = places.len() / ATMS_PER_OUTLIER;
         for axis in [0, 1] {
             max_outliers -= remove_outliers(&mut places, axis, max_outliers);
         }
         let [west, east] = span(&places, 0);
         let [north, south] = span(&places, 1);
-        let room = ((east - west).max(south - north) * ROOM).max(MIN_WIDTH / 2.0);
+        let room = ((east - west).max(south - north) * MARGIN).max(MIN_WIDTH / 2.0);
         Self { west: west - room, north: north - room, east: east + room, south: south + room }
     }
 
@@ -47,38 +48,38 @@ impl MapWindow {
         [f64::midpoint(self.west, self.east), f64::midpoint(self.north, self.south)]
     }
 
-    /// Returns the pixels per unit of a map of this width and height in pixels that shows the window.
+    /// Returns the maximum scale, in pixels per map unit, of a map of this size in pixels that shows the whole window.
     pub(super) fn scale(&self, [width, height]: [f64; 2]) -> f64 {
         (width / (self.east - self.west)).min(height / (self.south - self.north))
     }
 
-    /// Returns the visible part of a map of this width and height in pixels that shows the window.
+    /// Returns the visible section of a map of this size in pixels that shows the whole window.
     pub(super) fn visible(&self, size: [f64; 2]) -> Self {
         let [x, y] = self.middle();
         let [right, down] = size.map(|pixels| pixels / 2.0 / self.scale(size));
         Self { west: x - right, north: y - down, east: x + right, south: y + down }
     }
 
-    /// Returns `true` if bounds in the west, north, east and south overlap the window.
+    /// Returns `true` if a box (west, north, east, south) overlaps the window.
     pub(super) fn overlaps(&self, [west, north, east, south]: [f64; 4]) -> bool {
         west <= self.east && east >= self.west && north <= self.south && south >= self.north
     }
 }
 
-/// Returns the zoom level of a map with so many pixels per unit: at 0 the earth is 256 pixels wide.
+/// Returns the zoom level for a scale in pixels per map unit. At level 0 the earth is 256 pixels wide.
 pub(super) fn zoom_of_scale(scale: f64) -> f64 {
     (scale * UNITS / 256.0).log2()
 }
 
-/// Removes the outliers of an axis: as few as possible, so that the others extend over little more than they would
-/// without `max` of them. Returns their number.
+/// Removes the outliers along an axis and returns their number, at most `max`. Removes as few as possible while the
+/// extent of the rest is not much larger than it would be without `max` outliers.
 fn remove_outliers(places: &mut Vec<[f64; 2]>, axis: usize, max: usize) -> usize {
     places.sort_unstable_by(|one, other| one[axis].total_cmp(&other[axis]));
     let (_, least) = shortest_range(places, axis, max);
-    for step in 0..STEPS {
-        let count = max * step / STEPS;
+    for step in 0..OUTLIER_STEPS {
+        let count = max * step / OUTLIER_STEPS;
         let (start, length) = shortest_range(places, axis, count);
-        if length <= least * LONGER {
+        if length <= least * MIN_SHRINK_FACTOR {
             return keep_range(places, start, count);
         }
     }
@@ -86,7 +87,7 @@ fn remove_outliers(places: &mut Vec<[f64; 2]>, axis: usize, max: usize) -> usize
     keep_range(places, start, max)
 }
 
-/// Returns the start and the length of the shortest range of sorted places that contains all but `outliers`.
+/// Returns the start and the length of the shortest range that contains all but `outliers` of the sorted positions.
 fn shortest_range(places: &[[f64; 2]], axis: usize, outliers: usize) -> (usize, f64) {
     let kept = places.len() - outliers;
     let ranges = places.windows(kept).map(|range| range[kept - 1][axis] - range[0][axis]);
@@ -100,7 +101,7 @@ fn keep_range(places: &mut Vec<[f64; 2]>, start: usize, outliers: usize) -> usiz
     outliers
 }
 
-/// Returns the range of all values of an axis.
+/// Returns the minimum and maximum along an axis.
 fn span(places: &[[f64; 2]], axis: usize) -> [f64; 2] {
     places
         .iter()
@@ -119,13 +120,13 @@ mod tests {
         Point::new(lat, lon).expect("on the earth")
     }
 
-    /// Returns this many points, evenly between two corners.
+    /// Returns `count` evenly spaced points between two corners.
     fn between(from: [f64; 2], to: [f64; 2], count: u32) -> Vec<Point> {
         let part = |at: u32, axis: usize| (to[axis] - from[axis]) * f64::from(at) / f64::from(count.max(2) - 1);
         (0..count).map(|at| point(from[0] + part(at, 0), from[1] + part(at * 7 % count, 1))).collect()
     }
 
-    /// Returns the degrees of the north-western and the south-eastern corner.
+    /// Returns the north-western and the south-eastern corner of the window around these points, in degrees.
     fn corners(points: &[Point]) -> [[f64; 2]; 2] {
         let window = MapWindow::around(points);
         [degrees([window.west, window.north]), degrees([window.east, window.south])]

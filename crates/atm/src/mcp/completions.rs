@@ -1,4 +1,4 @@
-//! Completions of arguments, from the ATMs of the catalogue.
+//! Completions of prompt and resource arguments from the values in the catalogue.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use signpost_mcp::{Completion, StringMap};
 
 use crate::locator::Locator;
 
-/// Returns the codes of the states and provinces with ATMs, if their code or name starts with the typed text.
+/// Completes the code of a state or province with ATMs from the start of its code or name.
 pub(crate) fn state(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
@@ -17,7 +17,7 @@ pub(crate) fn state(locator: &Locator, typed: &str, _: &StringMap) -> Completion
     matching.map(Region::code).collect()
 }
 
-/// Returns the cities with ATMs, in the state if it is given.
+/// Completes the name of a city with ATMs, limited to the state if it is already given.
 pub(crate) fn city(locator: &Locator, typed: &str, known: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
@@ -28,7 +28,7 @@ pub(crate) fn city(locator: &Locator, typed: &str, known: &StringMap) -> Complet
     cities.map(|(_, _, name)| name).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns the cities with ATMs, as `City, ST`.
+/// Completes a location of the form `City, ST` from the cities with ATMs.
 pub(crate) fn location(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
@@ -37,7 +37,7 @@ pub(crate) fn location(locator: &Locator, typed: &str, _: &StringMap) -> Complet
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns the IDs that start with the typed digits.
+/// Completes the ID of an ATM from its first digits.
 pub(crate) fn atm_id(locator: &Locator, typed: &str, _: &StringMap) -> Completion {
     let snapshot = locator.catalogue.snapshot();
     let ids = snapshot.entries().iter().map(|entry| entry.atm.id.get());

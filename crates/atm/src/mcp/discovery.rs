@@ -1,5 +1,6 @@
-//! Discovery documents, for programs with only the address of the server: the document of the specification (ATM
-//! locator, §2), a server card, and a catalogue that refers to the card. All are generated from the server.
+//! Discovery documents for programs that know only the address of the server: the document that the specification of
+//! the locator defines, an MCP server card, and an AI catalogue that refers to the card. All are generated from the
+//! [`Server`].
 
 use axum::Router;
 use axum::http::HeaderMap;
@@ -14,7 +15,7 @@ use super::server::server;
 use crate::locator::Locator;
 use crate::service::AtmService;
 
-/// Paths of the documents without a rate limit.
+/// Paths of the discovery documents. They have no rate limit.
 pub const PATHS: [&str; 3] = ["/.well-known/mcp-server", "/mcp/server-card", "/.well-known/ai-catalog.json"];
 
 const JSON: &str = "application/json";
@@ -31,13 +32,13 @@ pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
         .route(of_catalogue, serve(CATALOGUE, &catalogue(&server, base)))
 }
 
-/// Serves a document that does not change while the process runs.
+/// Creates the handler for a document that does not change while the process runs.
 fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
     let document = PublicDocument::new(media_type, document);
     with_preflight(get(async move |headers: HeaderMap| document.reply(&headers)))
 }
 
-/// Returns the specification's own document.
+/// Returns the discovery document that the specification of the locator defines.
 fn document(server: &Server<Locator>, base: &str) -> Value {
     let capabilities = server.capabilities();
     json!({
@@ -69,7 +70,7 @@ fn card(server: &Server<Locator>, base: &str) -> Value {
     })
 }
 
-/// Returns the catalogue of this host's servers for assistants: this server.
+/// Returns the AI catalogue of this host. It contains only this server.
 fn catalogue(server: &Server<Locator>, base: &str) -> Value {
     json!({
         "specVersion": "1.0",
@@ -81,7 +82,7 @@ fn catalogue(server: &Server<Locator>, base: &str) -> Value {
     })
 }
 
-/// Returns the host name in reverse-DNS order, as names of servers start: `com.example.atm`.
+/// Returns the host name in reverse-DNS order, the prefix of the server name, such as `com.example.atm`.
 fn namespace(base: &str) -> String {
     host(base).split('.').rev().collect::<Vec<_>>().join(".")
 }

@@ -1,4 +1,4 @@
-//! Forwards messages through Redis to event streams that are open at another server.
+//! A relay that forwards messages through Redis to the server process with the client's event stream.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,22 +19,22 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum wait of a new stream for its subscription, and of a message for its answer.
+/// Timeout for the subscription of a new stream, and for the answer to a forwarded message.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(1);
-/// Delay before Redis is tried again.
+/// Delay before the next attempt to connect to Redis.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
-/// Maximum subscriptions and unsubscriptions that wait for Redis.
+/// Maximum number of queued subscriptions and unsubscriptions.
 const MAX_WAITING_COMMANDS: usize = 4096;
 
-/// The relay to the streams of other servers.
+/// The relay between the event streams of several servers.
 pub(crate) struct Streams {
     redis: Redis,
-    /// The channel for answers to this server.
+    /// The Redis channel for answers to this server.
     inbox: String,
     post: OnceLock<PostToStream>,
-    /// The streams that are open at this server.
+    /// The sessions with an open stream on this server.
     open: Mutex<HashSet<String>>,
-    /// Forwarded messages without an answer, by number.
+    /// The forwarded messages that wait for an answer, by number.
     pending: Mutex<HashMap<u64, oneshot::Sender<PostResult>>>,
     number: AtomicU64,
     is_listening: AtomicBool,
@@ -42,7 +42,7 @@ pub(crate) struct Streams {
     receiver: Mutex<Option<mpsc::Receiver<RelayCommand>>>,
 }
 
-/// A command for the listening connection.
+/// A command for the task that owns the subscription connection.
 enum RelayCommand {
     Subscribe(String, oneshot::Sender<()>),
     Unsubscribe(String),
@@ -64,12 +64,12 @@ impl Streams {
         }
     }
 
-    /// Listens for messages until the server drains.
+    /// Receives messages from Redis until the server drains.
     pub(crate) async fn run(self: Arc<Self>, draining: CancellationToken) {
         let Some(mut commands) = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
         let listen = async {
             loop {
-                // The connection logs failures of Redis itself.
+                // The Redis connection logs its own failures.
                 let ended = self.listen(&mut commands).await;
                 self.is_listening.store(false, Ordering::SeqCst);
                 if let Err(error) = ended {
@@ -84,7 +84,7 @@ impl Streams {
     async fn listen(&self, commands: &mut mpsc::Receiver<RelayCommand>) -> Result<()> {
         let (mut sink, mut messages) = self.redis.listen().await?.split();
         sink.subscribe(&self.inbox).await?;
-        // From now on new streams subscribe by themselves.
+        // From now on, new streams subscribe themselves.
         self.is_listening.store(true, Ordering::SeqCst);
         let open: Vec<String> = self.lock_open().iter().map(|session| channel(session)).collect();
         for channel in open {
@@ -101,7 +101,7 @@ impl Streams {
         }
     }
 
-    /// Handles a message for a stream that is open here, or the answer to a forwarded message.
+    /// Handles a message for a stream of this server, or the answer to a forwarded message.
     async fn handle_message(&self, channel: &str, payload: &[u8]) {
         if channel == self.inbox {
             let Some((number, result)) = parse_answer(payload) else { return };
@@ -118,7 +118,7 @@ impl Streams {
         };
         let answer = format!("{} {}", posted.number, word(result));
         let inbox = posted.inbox;
-        // Without an answer the sender times out.
+        // If the answer is lost, the sender times out.
         let _sent = self.redis.run(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
     }
 
@@ -158,7 +158,8 @@ impl Relay for Streams {
         self.lock_open().insert(session.to_owned());
         async move {
             let (done, subscribed) = oneshot::channel();
-            // Without Redis the stream is subscribed once Redis is back; until then only this server serves it.
+            // If Redis is down, the stream is subscribed after the reconnect. Until then it receives only messages from
+            // this server.
             let is_listening = self.is_listening.load(Ordering::SeqCst);
             if is_listening && self.commands.try_send(RelayCommand::Subscribe(channel(session), done)).is_ok() {
                 drop(timeout(STREAM_TIMEOUT, subscribed).await);
@@ -201,7 +202,7 @@ fn channel(session: &str) -> String {
     format!("{STREAM}{session}")
 }
 
-/// A forwarded message: a line with its origin, and the body.
+/// A forwarded message: one line with the sender, the number and the request ID, followed by the body.
 struct RelayedMessage<'a> {
     inbox: &'a str,
     number: u64,
@@ -234,7 +235,7 @@ fn word(result: PostResult) -> &'static str {
     }
 }
 
-/// Parses the number of a message and its result.
+/// Parses an answer: the number of the forwarded message and its result.
 fn parse_answer(payload: &[u8]) -> Option<(u64, PostResult)> {
     let (number, text) = str::from_utf8(payload).ok()?.split_once(' ')?;
     let results = [PostResult::Accepted, PostResult::Full, PostResult::Unknown];

@@ -1,4 +1,4 @@
-//! The page about the data: its sources, and how a status is decided.
+//! The page `/about/data` about the data sources and about how the status of an ATM is determined.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::catalogue::Source;
 use crate::map::StatusShape;
 
 const PATH: &str = "/about/data";
-/// Maximum sources on a page.
+/// Maximum number of sources on the page.
 const MAX_SOURCES: usize = 200;
 
 pub(super) async fn show(context: PageContext) -> Response {
@@ -105,7 +105,7 @@ fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
     }
 }
 
-/// Returns the date of the newest data of a source, with that of the oldest if it is more than a year older.
+/// Formats the newest date of a source's data, with the oldest date if it is more than a year earlier.
 fn dates_of_source(context: &PageContext, source: &Source) -> String {
     let words = context.words();
     let dates = context.snapshot.dates_of_source(&source.name);

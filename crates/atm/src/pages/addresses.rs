@@ -1,4 +1,4 @@
-//! The paths of the pages, with folded names in lower case.
+//! URL paths of the locator's pages, and the parser of areas in paths. Names in paths are folded and in lower case.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use signpost_locator::{AtmId, Country, Region};
 use super::words::LocatorWords;
 use crate::catalogue::{Town, TownArea};
 
-/// Returns the path of an ATM.
+/// Returns the path of an ATM's page.
 pub(super) fn atm_path(id: AtmId) -> String {
     format!("/atm/{id}")
 }
 
-/// Returns the path of a country, state, territory or province.
+/// Returns the path of the page of a country, state, territory or province.
 pub(super) fn area_path(area: TownArea) -> String {
     let country = area.country.code().to_ascii_lowercase();
     match area.region {
@@ -21,7 +21,7 @@ pub(super) fn area_path(area: TownArea) -> String {
     }
 }
 
-/// Returns the path of a town.
+/// Returns the path of a town's page.
 pub(super) fn town_path(town: &Town) -> String {
     let mut path = area_path(town.area) + "/";
     for byte in town.slug().bytes() {
@@ -34,7 +34,7 @@ pub(super) fn town_path(town: &Town) -> String {
     path
 }
 
-/// Parses a country, and a region of it, from their names or codes.
+/// Parses a country, and optionally one of its regions, from names or codes.
 pub(super) fn find_area(country: &str, region: Option<&str>) -> Option<TownArea> {
     let country = Country::parse(country)?;
     let Some(region) = region else { return Some(TownArea { country, region: None }) };
@@ -42,7 +42,7 @@ pub(super) fn find_area(country: &str, region: Option<&str>) -> Option<TownArea>
     Some(TownArea { country, region: Some(region) })
 }
 
-/// Returns the name of an area.
+/// Returns the name of an area in the language of the texts.
 pub(super) fn area_name(words: &LocatorWords, area: TownArea) -> &'static str {
     area.region.map_or_else(|| (words.country)(area.country), Region::name)
 }

@@ -1,4 +1,4 @@
-//! The page of a city: its ATMs, nearest to its center first.
+//! The page of a town with its ATMs, sorted by distance from the center.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -14,7 +14,7 @@ use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
 use crate::catalogue::{Town, TownArea};
 
-/// Minimum number of ATMs of a town for search engines to list its page.
+/// Minimum number of ATMs of a town for search engines to index its page.
 pub(super) const MIN_LISTED: usize = 2;
 
 pub(super) async fn show(
@@ -28,7 +28,7 @@ pub(super) async fn show(
     .await
 }
 
-/// Returns the page of a town by its name, or a redirect to its canonical path.
+/// Renders the page of the town with this name, or redirects to its canonical path.
 pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Response {
     let Some(town) = find_town(context, area, city) else {
         let is_known = context.towns().of_area(area).next().is_some();
@@ -62,7 +62,7 @@ pub(super) fn draw_town(context: &PageContext, area: TownArea, city: &str) -> Re
     .public(context)
 }
 
-/// Returns the town of this name, in any spelling of an address or of the gazetteer.
+/// Finds a town by its name, in any spelling that addresses or the gazetteer use.
 fn find_town<'a>(context: &'a PageContext, area: TownArea, city: &str) -> Option<&'a Town> {
     if let Some(town) = context.towns().find(area, city) {
         return Some(town);

@@ -1,4 +1,4 @@
-//! The pages of countries, states, territories and provinces: their towns with the number of ATMs of each.
+//! The pages of countries, states, territories and provinces with their towns and the numbers of ATMs.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -17,7 +17,7 @@ use super::parts::{missing_page, search_form, town_pill};
 use crate::advisories::Location;
 use crate::catalogue::{Town, TownArea, Towns};
 
-/// Maximum towns on a page.
+/// Maximum number of towns on a page.
 const MAX_TOWNS: usize = 400;
 
 pub(super) async fn show(context: PageContext, PathParams(country): PathParams<String>) -> Response {
@@ -28,7 +28,7 @@ pub(super) async fn show(context: PageContext, PathParams(country): PathParams<S
     .await
 }
 
-/// Shows a region of a country, or a town if the country has no known regions.
+/// Serves the page of a region of a country, or of a town if the country has no known regions.
 pub(super) async fn show_area(
     context: PageContext,
     PathParams((country, below)): PathParams<(String, String)>,
@@ -45,7 +45,7 @@ pub(super) async fn show_area(
     .await
 }
 
-/// Returns the page of an area; 404 if it has no ATMs.
+/// Renders the page of an area, or a 404 page if it has no ATMs.
 fn draw_area(context: &PageContext, area: TownArea) -> Response {
     let path = area_path(area);
     if let Some(redirect) = context.redirect_unless_at(&path) {
@@ -82,21 +82,21 @@ fn draw_area(context: &PageContext, area: TownArea) -> Response {
     LocatorDocument { query_prefix: page.query_prefix(), linked_data, ..document }.public(context)
 }
 
-/// Returns the laws and the warning of fraud that apply in an area with `count` ATMs.
+/// Renders the notices about laws and fraud that apply in an area with `count` ATMs.
 fn notices(context: &PageContext, area: TownArea, count: usize) -> Markup {
     let location = Location { country: Some(area.country), region: area.region, ..Location::default() };
     let notices = Notices::at(context, Some(area.country), &location, None, count);
     html! { div.stack.gap-lg { (notices.laws) (notices.scam) } }
 }
 
-/// Returns the number of ATMs in the towns of an area; for a country, with all its regions.
+/// Returns the number of ATMs in the towns of an area, including all regions of a country.
 fn machines_in(towns: &Towns, area: TownArea) -> usize {
     let mut areas = towns.areas();
     areas.retain(|(other, _)| *other == area || (area.region.is_none() && other.country == area.country));
     areas.iter().map(|(_, count)| count).sum()
 }
 
-/// Returns the list of the regions of a country that have ATMs.
+/// Renders the list of the regions of a country that have ATMs.
 pub(super) fn regions(context: &PageContext, area: TownArea) -> Markup {
     let mut areas = context.towns().areas();
     areas.retain(|(one, _)| area.region.is_none() && one.country == area.country && one.region.is_some());
@@ -104,7 +104,7 @@ pub(super) fn regions(context: &PageContext, area: TownArea) -> Markup {
     area_list(context, context.words().by_state, &areas)
 }
 
-/// Returns the list of the countries that have ATMs, except one.
+/// Renders the list of the countries that have ATMs, without `except`.
 pub(super) fn countries(context: &PageContext, except: Country) -> Markup {
     let mut areas: Vec<(TownArea, usize)> = Vec::new();
     for (area, count) in context.towns().areas().into_iter().filter(|(area, _)| area.country != except) {
@@ -135,7 +135,7 @@ fn area_list(context: &PageContext, title: &str, areas: &[(TownArea, usize)]) ->
     }
 }
 
-/// Returns the towns with most ATMs, if the list is long.
+/// Renders the towns with the most ATMs, if the list of towns is long.
 fn largest_towns(context: &PageContext, all: &[&Town]) -> Markup {
     let mut largest = all.to_vec();
     largest.sort_by_key(|town| std::cmp::Reverse(town.len()));
@@ -148,7 +148,7 @@ fn largest_towns(context: &PageContext, all: &[&Town]) -> Markup {
     }
 }
 
-/// Returns the towns of one page of the list.
+/// Renders the towns of one page of the list.
 fn towns(context: &PageContext, all: &[&Town], page: &ListPage) -> Markup {
     let shown = page.shown();
     html! {

@@ -1,4 +1,4 @@
-//! Breadcrumbs.
+//! Breadcrumb navigation of pages: country, region, town and ATM.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::addresses::{area_name, area_path, town_path};
 use super::context::PageContext;
 use crate::catalogue::{Town, TownArea};
 
-/// A breadcrumb: the name and the path of a page; the current page may have no path.
+/// A breadcrumb: the name and the path of a page. The breadcrumb of the current page may have no path.
 pub(super) type Crumb = (String, Option<String>);
 
 /// Returns the breadcrumbs of an area, or of a town in it.
@@ -24,7 +24,7 @@ pub(super) fn crumbs_of(context: &PageContext, area: TownArea, town: Option<&Tow
     crumbs
 }
 
-/// Returns the breadcrumbs as a list of links, except for the current page, the last step.
+/// Renders the breadcrumbs as a list of links. The last one, the current page, is not a link.
 pub(super) fn crumbs(context: &PageContext, steps: &[Crumb]) -> Markup {
     let last = steps.len().saturating_sub(1);
     html! {

@@ -1,12 +1,12 @@
-//! The date of the data that a page shows.
+//! The sentence on a page that states the date of its data.
 
 use signpost_locator::DataDates;
 
 use super::context::PageContext;
 use super::words::utc_date;
 
-/// Returns the sentence with the newest date, and with the oldest if it is more than a year older. If no record has a
-/// date, the sentence has the day of the last import. `None` if nothing was imported.
+/// Formats a sentence with the newest date of the data, and with the oldest date if it is more than a year earlier. If
+/// no record has a date, the sentence has the day of the last import. Returns `None` if nothing was imported.
 pub(super) fn data_date(context: &PageContext, dates: DataDates) -> Option<String> {
     let words = context.words();
     let Some(newest) = dates.newest else {

@@ -1,4 +1,4 @@
-//! A page as a document: its head, its frame, and the cache of rendered pages.
+//! The HTML document of a page: its head and frame, and the replies from the cache of rendered pages.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -20,39 +20,39 @@ use super::{LOCATOR_PREVIEW, LOCATOR_STYLES};
 use crate::page_cache::CachedPage;
 use crate::processor;
 
-/// Time for which a browser may show a page without revalidation. A person who reported an ATM sees the report at once,
-/// and an older list does not show a closed ATM as open. The reply is short if nothing changed.
-const FRESH: Duration = Duration::ZERO;
+/// Time to use a page in a browser without revalidation. It is zero, so that users see their own report immediately and
+/// no outdated page shows a closed ATM as open. Revalidation is cheap if nothing changed.
+const MAX_AGE: Duration = Duration::ZERO;
 
-/// A page of the locator.
+/// The content and metadata of a locator page.
 #[derive(Debug)]
 pub(super) struct LocatorDocument<'a> {
-    /// The text of the tab.
+    /// The `<title>` of the page.
     pub(super) title: String,
-    /// One sentence for search results.
+    /// The description for search results, one sentence.
     pub(super) description: String,
-    /// The path below the public address, with the page number of a list.
+    /// The canonical path of the page, including the page number of a list.
     pub(super) path: &'a str,
-    /// The query before `lang` in the links to other languages.
+    /// The query that precedes the `lang` parameter in links to other languages.
     pub(super) query_prefix: String,
-    /// Whether search engines may list it.
+    /// Whether search engines may index the page.
     pub(super) is_listed: bool,
-    /// Whether it is the page at that path, not another view of it.
+    /// Whether the page is the canonical view of its path, rather than a filtered view.
     pub(super) has_address: bool,
-    /// The dates of the ATMs on the page; `None` stands for the whole catalogue.
+    /// The dates of the ATMs on the page; `None` for the dates of the whole catalogue.
     pub(super) dates: Option<DataDates>,
-    /// Structured data (schema.org).
+    /// The structured data of the page (schema.org JSON-LD).
     pub(super) linked_data: Vec<Value>,
-    /// More of the head: scripts.
+    /// Additional elements of the head, such as scripts.
     pub(super) head: Markup,
     /// The device feature that the page uses.
     pub(super) device_use: Option<DeviceUse>,
-    /// The whole `<main id="main">`.
+    /// The `<main id="main">` element.
     pub(super) main: Markup,
 }
 
 impl<'a> LocatorDocument<'a> {
-    /// Creates a listed page at its path, without structured data and scripts.
+    /// Creates a canonical page that search engines may index, without structured data and scripts.
     pub(super) fn new(path: &'a str, title: String, description: String, main: Markup) -> Self {
         Self {
             title,
@@ -69,7 +69,7 @@ impl<'a> LocatorDocument<'a> {
         }
     }
 
-    /// Returns the reply with a page that is identical for everyone, and adds the page to the cache.
+    /// Renders a page that is identical for all users, and adds it to the cache.
     pub(super) fn public(self, context: &PageContext) -> Response {
         let is_listed = self.is_listed && !context.snapshot.is_sample();
         let device_use = self.device_use;
@@ -79,14 +79,14 @@ impl<'a> LocatorDocument<'a> {
             document: Compressed::new(document),
             is_listed,
             device_use,
-            made: context.now,
+            rendered_at: context.now,
             until: context.moment().lasts_until(),
         };
         context.service.page_cache.put(&context.snapshot, context.cache_key(), page.clone());
         reply(context, &page)
     }
 
-    /// Returns the reply with a page for one person, not to be stored or listed.
+    /// Renders a page for a single user. The page must not be cached or indexed.
     pub(super) fn personal(self, context: &PageContext, status: StatusCode) -> Response {
         let document = Self { is_listed: false, has_address: false, ..self }.render(context);
         HtmlPage::personal(document).with_status(status).into_response()
@@ -128,8 +128,8 @@ impl<'a> LocatorDocument<'a> {
         .render()
     }
 
-    /// Returns the links to the page in each language, and the Open Graph metadata. Without a configured public URL
-    /// there are none: the host that a request names is not trusted.
+    /// Returns the links to the page in each language, and the Open Graph metadata. The result is empty without a
+    /// configured public URL, because the `Host` header of a request is not trusted.
     fn addresses(&self, context: &PageContext) -> Markup {
         if context.service.public_url.is_none() || !self.has_address {
             return Markup::default();
@@ -153,7 +153,7 @@ impl<'a> LocatorDocument<'a> {
     }
 }
 
-/// Returns the page from the cache, or draws it on a blocking thread.
+/// Returns the page from the cache, or renders it on a blocking thread.
 pub(super) async fn cached_or_drawn(
     context: PageContext,
     draw: impl FnOnce(&PageContext) -> Response + Send + 'static,
@@ -164,7 +164,7 @@ pub(super) async fn cached_or_drawn(
     }
 }
 
-/// Draws a page on a blocking thread.
+/// Renders a page on a blocking thread.
 pub(super) async fn draw_apart(
     context: PageContext,
     draw: impl FnOnce(&PageContext) -> Response + Send + 'static,
@@ -173,12 +173,13 @@ pub(super) async fn draw_apart(
     drawn.unwrap_or_else(|error| Problem::from(error).into_response())
 }
 
-/// Returns the page, or 304 if the browser has it. The tag is weak: it identifies the content, compressed or not.
+/// Returns the page, or 304 if the browser has its current version. The entity tag is weak, because it is identical for
+/// the compressed and the uncompressed content.
 fn reply(context: &PageContext, page: &CachedPage) -> Response {
     let is_current = context.has_current(&page.tag);
     let (body, is_compressed) =
         if is_current { (Bytes::new(), false) } else { page.document.choose_encoding(context.accepts_gzip) };
-    let mut shown = HtmlPage::public(body, FRESH)
+    let mut shown = HtmlPage::public(body, MAX_AGE)
         .with_header(header::VARY, HeaderValue::from_static("accept-encoding"))
         .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is valid in a header"));
     if is_current {
@@ -196,12 +197,12 @@ fn reply(context: &PageContext, page: &CachedPage) -> Response {
     shown.into_response()
 }
 
-/// Returns JSON for a script element; no text in it can end the element.
+/// Serializes JSON for a script element, escaped so that no text can end the element.
 fn script_text(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-/// Returns a tag that differs between versions of a page. It needs no secret.
+/// Returns the entity tag of a document, a hash of its content.
 fn tag(document: &str) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(document.as_bytes());

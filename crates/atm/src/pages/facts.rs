@@ -1,4 +1,4 @@
-//! The card of an ATM with its services, fees and limits.
+//! The card on an ATM's page with its services, fees and limits.
 
 use maud::{Markup, html};
 use signpost_locator::{CashLimits, Fees, Kyc, Tri};
@@ -7,7 +7,7 @@ use super::context::PageContext;
 use super::words::LocatorWords;
 use crate::view::AtmView;
 
-/// Returns the card. Missing coins, fees and limits are shown as unknown; other missing values are left out.
+/// Renders the card. Missing coins, fees and limits are shown as unknown; other missing values are omitted.
 pub(super) fn facts(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     let record = view.record;
@@ -45,7 +45,7 @@ fn answer(words: &LocatorWords, known: Tri) -> &'static str {
     }
 }
 
-/// Returns the codes of the coins that the ATM trades.
+/// Returns the codes of the coins that the ATM is known to trade.
 pub(super) fn traded_coins<'a>(view: &AtmView<'a>) -> Vec<&'a str> {
     let traded = view.record.coins.iter().filter(|(_, trades)| **trades == Tri::Yes);
     traded.map(|(coin, _)| coin.code()).collect()

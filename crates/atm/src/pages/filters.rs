@@ -1,11 +1,11 @@
-//! The filters of a list, selected by `only` in the URL.
+//! The filters for lists of ATMs, selected by the URL parameter `only`.
 
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Freshness, Tri};
 
 use crate::view::AtmView;
 
-/// The ATMs that a list shows.
+/// A filter for a list of ATMs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListFilter {
     All,
@@ -17,12 +17,12 @@ pub(super) enum ListFilter {
 impl ListFilter {
     pub(super) const EACH: [Self; 4] = [Self::All, Self::Open, Self::PaysOut, Self::Checked];
 
-    /// Returns the filter with this value of `only`; [`Self::All`] for other values.
+    /// Parses a value of the URL parameter `only`. Unknown and missing values are [`Self::All`].
     pub(super) fn named(only: Option<&str>) -> Self {
         Self::EACH.into_iter().find(|filter| filter.name() == only).unwrap_or(Self::All)
     }
 
-    /// Returns the value of `only` in the URL.
+    /// Returns the value of the URL parameter `only`, or `None` for [`Self::All`].
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::All => None,
@@ -32,7 +32,7 @@ impl ListFilter {
         }
     }
 
-    /// Returns a query that ends in `&`, or nothing, with the filter added.
+    /// Appends the filter to a query. Both `query` and the result are empty or end in `&`.
     pub(super) fn add_to(self, query: &str) -> String {
         match self.name() {
             Some(name) => format!("{query}only={name}&"),
@@ -40,7 +40,7 @@ impl ListFilter {
         }
     }
 
-    /// Returns `true` if the filter shows an ATM.
+    /// Returns `true` if an ATM matches the filter.
     pub(super) fn fits(self, view: &AtmView<'_>, now: Timestamp) -> bool {
         match self {
             Self::All => true,

@@ -1,4 +1,4 @@
-//! The first page of a deployment with the locator.
+//! The home page of a deployment with the locator.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -18,14 +18,14 @@ use crate::advisories::Location;
 use crate::catalogue::TownArea;
 use crate::service::AtmService;
 
-/// A function that renders the other services of a deployment.
+/// A function that renders the home page section about the other services of a deployment.
 pub type OtherServices = Box<dyn FnOnce() -> Markup + Send>;
 
-/// Returns the first page: the search, the states, the warning of fraud, and the other services of the deployment. They
-/// are rendered only if the page is not cached.
+/// Serves the home page: the search, the states, the fraud warning, and the other services of the deployment. `others`
+/// is called only if the page is not cached.
 ///
-/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and this page
-/// must be optimized as this crate is.
+/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, but this page
+/// must be compiled with the optimization level of this crate.
 pub fn show(mut head: Parts, service: AtmService, others: OtherServices) -> BoxFuture<'static, Response> {
     let response = async move {
         match PageContext::from_request_parts(&mut head, &service).await {

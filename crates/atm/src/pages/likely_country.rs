@@ -1,4 +1,4 @@
-//! The likely country of a user, by the languages of the browser.
+//! Detection of the user's likely country from the languages of the browser.
 
 use axum::http::HeaderMap;
 use signpost_locator::Country;
@@ -6,8 +6,8 @@ use signpost_platform::pages::accept::language_tags;
 
 use crate::catalogue::country_of;
 
-/// Languages that are mostly spoken in a single country, with that country. Languages of many countries, such as
-/// English or Arabic, are missing.
+/// The languages that are mostly spoken in a single country, with this country. Languages of many countries, such as
+/// English and Arabic, are not included.
 #[rustfmt::skip]
 const COUNTRIES: [(&str, &str); 43] = [
     ("az", "AZ"), ("be", "BY"), ("bg", "BG"), ("ca", "ES"), ("cs", "CZ"), ("cy", "GB"), ("da", "DK"), ("de", "DE"),
@@ -18,31 +18,31 @@ const COUNTRIES: [(&str, &str); 43] = [
     ("tr", "TR"), ("uk", "UA"), ("vi", "VN"),
 ];
 
-/// Returns the country of the preferred language in `Accept-Language`: the region in its tag, as in `en-GB`, else the
-/// only country of the language. Tags of other languages are ignored, because browsers add English to every list.
+/// Returns the country of the preferred language in `Accept-Language`: the region of its tag, as in `en-GB`, or the
+/// only country of the language. Other languages in the list are ignored, because browsers add English to every list.
 pub(super) fn likely_country(headers: &HeaderMap) -> Option<Country> {
     let tags = language_tags(headers);
     let preferred = language(tags.first()?);
     let same = || tags.iter().filter(|tag| language(tag).eq_ignore_ascii_case(preferred));
     let country = same().find_map(|tag| region(tag)).or_else(|| only_country(preferred));
-    // The places of a territory are in the United States.
+    // The gazetteer assigns the places of US territories to the United States.
     country_of(None, country)
 }
 
-/// Returns the country of a language that is mostly spoken there.
+/// Returns the country of a language that is mostly spoken in a single country.
 fn only_country(language: &str) -> Option<Country> {
     let (_, code) = COUNTRIES.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(language))?;
     Country::parse(code)
 }
 
-/// Returns the language of a tag, without its script and region.
+/// Returns the language subtag of a language tag.
 fn language(tag: &str) -> &str {
     tag.split(['-', '_']).next().unwrap_or_default()
 }
 
-/// Returns the region of a language tag (RFC 5646, section 2.2.4) if it is a country.
+/// Returns the region subtag of a language tag (RFC 5646, section 2.2.4), if it is a country.
 fn region(tag: &str) -> Option<Country> {
-    // A single letter begins an extension, such as `u-co-phonebk`.
+    // A single-letter subtag starts an extension, such as `u-co-phonebk`.
     let subtags = tag.split(['-', '_']).skip(1).take_while(|subtag| subtag.len() > 1);
     subtags.filter(|subtag| subtag.len() == 2).find_map(Country::parse)
 }

@@ -1,4 +1,4 @@
-//! Structured data of pages, as schema.org defines it. Unknown values are left out.
+//! Structured data of pages (schema.org JSON-LD). Unknown values are omitted.
 
 use jiff::civil::Time;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::view::AtmView;
 const CONTEXT: &str = "https://schema.org";
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// Returns the absolute URL of a path if the operator configured the public URL, else a link.
+/// Returns the absolute URL of a path if the public URL is configured, or a relative link.
 fn address(context: &PageContext, path: &str) -> String {
     match context.service.public_url {
         Some(_) => context.service.public_address.clone() + path,
@@ -25,7 +25,7 @@ fn address(context: &PageContext, path: &str) -> String {
     }
 }
 
-/// Returns the data of an ATM that is not gone.
+/// Returns the structured data of an ATM that is not gone.
 pub(super) fn atm_data(context: &PageContext, view: &AtmView<'_>, week: &AtmWeek, town: Option<&Town>) -> Value {
     let record = view.record;
     let own = address(context, &atm_path(view.entry.atm.id));
@@ -63,7 +63,7 @@ pub(super) fn atm_data(context: &PageContext, view: &AtmView<'_>, week: &AtmWeek
     }))
 }
 
-/// Removes the members of an object that are null.
+/// Removes the null members of an object.
 fn without_nulls(mut object: Value) -> Value {
     if let Some(members) = object.as_object_mut() {
         members.retain(|_, member| !member.is_null());
@@ -71,7 +71,7 @@ fn without_nulls(mut object: Value) -> Value {
     object
 }
 
-/// Returns the opening hours; `None` if the status is neither open nor closed.
+/// Returns the opening hours, or `None` if the status is neither open nor closed.
 fn opening_hours(view: &AtmView<'_>, week: &AtmWeek) -> Option<Value> {
     if !matches!(view.status.status, AtmStatus::Open | AtmStatus::Closed) {
         return None;
@@ -79,7 +79,7 @@ fn opening_hours(view: &AtmView<'_>, week: &AtmWeek) -> Option<Value> {
     specify_hours(week)
 }
 
-/// Returns the hours of a week if they are certain.
+/// Returns the opening hours of a week, or `None` if any day is uncertain.
 fn specify_hours(week: &AtmWeek) -> Option<Value> {
     match week {
         AtmWeek::Always => Some(json!([hours_of(&DAYS, OpenSpan::WHOLE_DAY)])),
@@ -90,7 +90,7 @@ fn specify_hours(week: &AtmWeek) -> Option<Value> {
     }
 }
 
-/// Returns the hours of one day. For search engines, a closed day is open from midnight to midnight.
+/// Returns the opening hours of one day. In this format, a closed day opens and closes at midnight.
 fn day_hours(day: &OpenDay) -> Vec<Value> {
     let name = [DAYS[usize::from(day.date.weekday().to_monday_zero_offset().unsigned_abs())]];
     if day.spans.is_empty() {
@@ -112,7 +112,7 @@ fn hours_at(days: &[&str], opens: &str, closes: &str) -> Value {
     json!({ "@type": "OpeningHoursSpecification", "dayOfWeek": days, "opens": opens, "closes": closes })
 }
 
-/// Returns a list of ATMs with their numbers on the page.
+/// Returns the structured data of a list of ATMs, with their numbers on the page.
 pub(super) fn item_list(context: &PageContext, name: &str, machines: impl Iterator<Item = (usize, AtmId)>) -> Value {
     let items = machines.map(
         |(position, id)| json!({ "@type": "ListItem", "position": position, "url": address(context, &atm_path(id)) }),
@@ -120,7 +120,7 @@ pub(super) fn item_list(context: &PageContext, name: &str, machines: impl Iterat
     json!({ "@context": CONTEXT, "@type": "ItemList", "name": name, "itemListElement": items.collect::<Vec<_>>() })
 }
 
-/// Returns the breadcrumbs of a page.
+/// Returns the structured data of a page's breadcrumbs.
 pub(super) fn crumb_list(context: &PageContext, steps: &[Crumb]) -> Value {
     let items = (1..).zip(steps).map(|(position, (name, path))| {
         let path = path.as_deref().unwrap_or("/");
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the hours in the format for search engines, one line each: days, opening and closing time.
+    /// Formats the structured data of opening hours, with one line for each entry: days, opening time and closing time.
     fn format_hours(hours: &str) -> Option<Vec<String>> {
         let hours = Hours::parse(hours).expect("hours");
         let week = if hours == Hours::Always {

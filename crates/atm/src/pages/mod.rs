@@ -1,5 +1,5 @@
-//! The locator's pages: search, states, cities, ATMs, reports, and the page about the data. No page needs a script.
-//! `view.rs` selects the shown properties of an ATM, for pages and for tools.
+//! The locator's web pages: search, states, cities, ATMs, reports, and the page about the data. No page requires
+//! scripts. `view.rs` selects the properties of an ATM that pages and tools show.
 
 mod about_data;
 mod addresses;
@@ -39,7 +39,7 @@ use context::{remove_trailing_slash, remove_trailing_slash_of_search};
 
 pub use context::PageContext;
 
-/// The stylesheet of these pages, in addition to the common stylesheet.
+/// The stylesheet of the locator's pages, in addition to the common stylesheet.
 pub const LOCATOR_STYLES: Asset =
     Asset::new("locator", "css", "text/css; charset=utf-8", include_bytes!("../../assets/locator.css"));
 
@@ -47,7 +47,8 @@ pub const LOCATOR_STYLES: Asset =
 pub const LOCATOR_PREVIEW: Asset =
     Asset::new("locator-sign", "png", "image/png", include_bytes!("../../assets/locator-sign.png"));
 
-/// Returns the routes of the pages. The first page is routed by the program, as it belongs to both services.
+/// Returns the routes of the locator's pages, except for the home page. The program routes the home page, because both
+/// services share it.
 pub(crate) fn router() -> Router<AtmService> {
     Router::new()
         .route("/atm/{id}", get(atm::show))

@@ -1,5 +1,5 @@
-//! The ATMs near a typed place or near coordinates. The location of a person is private: the page is not stored, and
-//! its URL is neither passed on nor logged.
+//! The search page with the ATMs near a typed place or near coordinates. The location of a user is private, so the page
+//! is not cached, and its URL is neither sent to other sites nor logged.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,30 +20,30 @@ use crate::mcp::tools::geocode;
 use crate::places::geocoder::GeocodeResult;
 use crate::view::degrees;
 
-/// Radius of the search.
+/// Radius of a search.
 const RADIUS: Distance = Distance::miles(25.0);
-/// Maximum ATMs of a search.
+/// Maximum number of ATMs in a search result.
 const MAX_FOUND: usize = 500;
-/// Half of the way around the earth.
+/// Maximum distance on the earth: half of its circumference.
 const MAX_DISTANCE: Distance = Distance::miles(12_500.0);
-/// Maximum other places of a name on the page.
+/// Maximum number of suggested places on the page.
 const MAX_SUGGESTIONS: usize = 6;
 
-/// A place to search around.
+/// The place that a search is centred on.
 struct NearPlace {
     point: Point,
     name: String,
-    /// Notes about the interpretation of the text.
+    /// Notes about the interpretation of the search text.
     notes: Vec<String>,
-    /// Other places of the name, as search texts.
+    /// Other places with the name, as search texts.
     others: Vec<String>,
 }
 
-/// The reason for which there is no place to search around.
+/// The reason why a search has no place to search around.
 enum NoPlace {
-    /// The text names an area with a separate page.
+    /// The text names an area that has its own page.
     Area(TownArea),
-    /// The text names no place, or several.
+    /// The text names no known place, or several places.
     Unresolved { message: &'static str, suggestions: Vec<String> },
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn show(context: PageContext) -> Response {
 
 fn draw(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>) -> Response {
     let found = find_place(context, text, geocoded);
-    // A text that is too long is not shown again either.
+    // A text that is too long is not repeated in the form.
     let shown: String = text.chars().take(MAX_TEXT_CHARS).collect();
     match found {
         Ok(place) => draw_around(context, &shown, &place),
@@ -73,7 +73,8 @@ fn has_coordinates(context: &PageContext) -> bool {
     context.parameter("lat").is_some() || context.parameter("lon").is_some()
 }
 
-/// Returns the place of `lat` and `lon`, or of the text: from the external geocoder, else from the place names.
+/// Returns the place at the coordinates in `lat` and `lon`, or the place of the text: from the external geocoder if it
+/// has a result, otherwise from the gazetteer.
 fn find_place(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>) -> Result<NearPlace, NoPlace> {
     if has_coordinates(context) {
         return place_at_coordinates(context);
@@ -111,7 +112,7 @@ fn place_at_coordinates(context: &PageContext) -> Result<NearPlace, NoPlace> {
     Ok(NearPlace { point, name: format!("{lat}, {lon}"), notes: Vec::new(), others: Vec::new() })
 }
 
-/// Returns the country in the URL. Invalid values are ignored.
+/// Returns the country in the URL parameter `country`. Invalid values are ignored.
 fn named_country(context: &PageContext) -> Option<Country> {
     let code = context.parameter("country")?;
     let code = code.trim();
@@ -136,7 +137,7 @@ fn named_place(context: &PageContext, found: &Resolved) -> NearPlace {
     NearPlace { point: found.point, name, notes, others: others.take(MAX_SUGGESTIONS).collect() }
 }
 
-/// Returns the search text of an alternative, with its division if another place has the label.
+/// Returns the search text of an alternative, including its division if another place has the same label.
 fn other_label(found: &Resolved, other: &Place) -> String {
     let label = other.label();
     let sharing = found.alternatives.iter().filter(|place| place.label() == label).count();
@@ -172,7 +173,7 @@ fn no_place(message: &'static str, suggestions: &[Place]) -> NoPlace {
     NoPlace::Unresolved { message, suggestions }
 }
 
-/// Returns the state, province or country of this name if its country has ATMs.
+/// Returns the state, province or country with this name, if its country has ATMs.
 fn find_listed_area(context: &PageContext, text: &str) -> Option<TownArea> {
     let state = find_area("US", Some(text)).or_else(|| find_area("CA", Some(text)));
     let area = state.or_else(|| find_area(text, None))?;
@@ -218,7 +219,7 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
         .personal(context, StatusCode::OK)
 }
 
-/// Returns the query of a search: its text with the country, else the coordinates.
+/// Returns the query of a search: the text and the country, or the coordinates.
 fn query(context: &PageContext, text: &str, point: Point) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if text.is_empty() {
@@ -233,7 +234,7 @@ fn query(context: &PageContext, text: &str, point: Point) -> String {
     query.finish() + "&"
 }
 
-/// Returns the nearest ATM beyond the radius.
+/// Renders the notice of an empty result, with the nearest ATM beyond the radius.
 fn nothing_near(context: &PageContext, place: &NearPlace) -> Markup {
     let words = context.words();
     let nearest = context.moment().nearest(place.point, MAX_DISTANCE, 1, &AtmFilter::default());
@@ -251,7 +252,7 @@ fn nothing_near(context: &PageContext, place: &NearPlace) -> Markup {
     }
 }
 
-/// Returns links to the searches for these places.
+/// Renders links to searches for these places.
 fn search_links(context: &PageContext, places: &[String]) -> Markup {
     html! {
         @for place in places {

@@ -1,4 +1,4 @@
-//! The notices of laws and of fraud on a page.
+//! The notices about laws and fraud on a page.
 
 use maud::{Markup, html};
 use signpost_locator::Country;
@@ -9,20 +9,19 @@ use super::context::PageContext;
 use crate::advisories::{Advisory, AdvisoryItem, AdvisoryKind, LawStatus, Location, summarize};
 use crate::catalogue::CatalogueEntry;
 
-/// The notices of an area or of some ATMs, each with the number of ATMs concerned: bans first, at most two laws, and
-/// one warning of fraud.
+/// The rendered notices about laws and fraud: bans first, at most two laws, and one fraud warning.
 pub(super) struct Notices {
     pub(super) laws: Markup,
     pub(super) scam: Markup,
 }
 
 impl Notices {
-    /// Returns the notices for these ATMs. `country` is the reader's country, if known.
+    /// Renders the notices for these ATMs. `country` is the reader's country, if known.
     pub(super) fn of_atms(context: &PageContext, country: Option<Country>, entries: &[&CatalogueEntry]) -> Self {
         Self::new(context, country, context.moment().advisories_with_counts(entries))
     }
 
-    /// Returns the notices that apply at a place and concern `count` ATMs. `country` is the reader's country, if known.
+    /// Renders the notices that apply at a location with `count` ATMs. `country` is the reader's country, if known.
     pub(super) fn at(
         context: &PageContext,
         country: Option<Country>,
@@ -54,7 +53,7 @@ fn law(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
     let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(first) {
-            (sign())
+            (warning_icon())
             div.stack-sm {
                 h2 lang=[language] { (first) }
                 @if !rest.is_empty() { p lang=[language] { (rest) } }
@@ -74,7 +73,7 @@ fn scam(context: &PageContext, country: Option<Country>, item: &AdvisoryItem<'_>
     let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(words.sent_here) {
-            (sign())
+            (warning_icon())
             div.stack-sm {
                 h2 { (words.sent_here) }
                 p {
@@ -92,7 +91,8 @@ fn scam(context: &PageContext, country: Option<Country>, item: &AdvisoryItem<'_>
     }
 }
 
-/// Returns the first sentence of an advisory and the rest, and its language if that is not the page's.
+/// Returns the first sentence and the rest of an advisory, and its language if it differs from the language of the
+/// page.
 fn headline<'i>(context: &PageContext, item: &'i AdvisoryItem<'_>) -> ((&'i str, &'i str), Option<&'static str>) {
     match context.language {
         Language::English => (item.headline(), None),
@@ -103,9 +103,9 @@ fn headline<'i>(context: &PageContext, item: &'i AdvisoryItem<'_>) -> ((&'i str,
     }
 }
 
-/// Returns the link to the source of an advisory.
+/// Renders the link to the source of an advisory.
 fn source(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
-    // Titles are in the language of the linked page.
+    // The title is in the language of the linked page.
     let language = (context.language != Language::English).then_some("en");
     let title = if item.source_title.is_empty() { item.source_url } else { item.source_title };
     html! {
@@ -114,8 +114,8 @@ fn source(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
     }
 }
 
-/// Returns the yellow warning sign.
-fn sign() -> Markup {
+/// Renders the yellow warning sign.
+fn warning_icon() -> Markup {
     html! {
         svg.sign width="34" height="34" viewBox="0 0 34 34" aria-hidden="true" {
             path.plate-of d="M17 1.5 32.5 17 17 32.5 1.5 17z" stroke-width="2" stroke-linejoin="round" {}

@@ -1,4 +1,4 @@
-//! Lists on several pages: `?page=2` is the second.
+//! Pagination of lists with the URL parameter `page`.
 
 use std::ops::Range;
 
@@ -6,21 +6,22 @@ use maud::{Markup, html};
 
 use super::context::PageContext;
 
-/// A page of a list.
+/// A page of a paginated list.
 pub(super) struct ListPage {
     path: String,
-    /// The query of the first page: nothing, or a query that ends in `&`.
+    /// The query without the page number: empty, or ending in `&`.
     query: String,
-    /// From 1.
+    /// The page number, starting from 1.
     number: usize,
-    /// Maximum items on a page.
+    /// Maximum number of items on a page.
     size: usize,
-    /// All items of the list.
+    /// The total number of items in the list.
     total: usize,
 }
 
 impl ListPage {
-    /// Returns the page in the URL; `None` after the last page. The first page exists even if the list is empty.
+    /// Creates the page with the number in the URL. Returns `None` after the last page. The first page exists even if
+    /// the list is empty.
     pub(super) fn new(context: &PageContext, path: &str, query: &str, size: usize, total: usize) -> Option<Self> {
         Self::numbered(context.page_number(), path, query, size, total)
     }
@@ -30,33 +31,33 @@ impl ListPage {
         exists.then(|| Self { path: path.to_owned(), query: query.to_owned(), number, size, total })
     }
 
-    /// Returns `true` if it is the first page, which has additional content.
+    /// Returns `true` for the first page, because it has additional content.
     pub(super) fn is_first(&self) -> bool {
         self.number == 1
     }
 
-    /// Returns the positions of its items in the list.
+    /// Returns the positions of the page's items in the list.
     pub(super) fn range(&self) -> Range<usize> {
         let start = (self.number - 1) * self.size;
         start..self.total.min(start + self.size)
     }
 
-    /// Returns its path and query.
+    /// Returns the path and query of the page.
     pub(super) fn path(&self) -> String {
         with_query(&self.path, &self.query_prefix())
     }
 
-    /// Returns its query in the links to other languages: nothing, or a query that ends in `&`.
+    /// Returns the query that precedes the `lang` parameter in links to other languages: empty, or ending in `&`.
     pub(super) fn query_prefix(&self) -> String {
         self.query_of(self.number)
     }
 
-    /// Returns a title that is unique among the pages of the list.
+    /// Adds the page number to a title, so that it is unique among the pages of the list.
     pub(super) fn title(&self, title: String) -> String {
         if self.is_first() { title } else { format!("{title} ({})", self.shown()) }
     }
 
-    /// Returns the numbers of its items, such as `401–800 / 60000`; empty if the list has one page.
+    /// Returns the range of the page's items, such as `401–800 / 60000`. Empty if the list has a single page.
     pub(super) fn shown(&self) -> String {
         if self.total <= self.size {
             return String::new();
@@ -65,7 +66,7 @@ impl ListPage {
         format!("{}–{end} / {}", start + 1, self.total)
     }
 
-    /// Returns the links to the pages before and after it.
+    /// Renders the links to the previous and the next page.
     pub(super) fn links(&self, context: &PageContext) -> Markup {
         let words = context.words();
         let left = self.total - self.range().end;
@@ -89,13 +90,13 @@ impl ListPage {
         context.link(&with_query(&self.path, &self.query_of(number)))
     }
 
-    /// Returns the query of a page. The first page has no number.
+    /// Returns the query of a page. The first page has no page number.
     fn query_of(&self, number: usize) -> String {
         if number == 1 { self.query.clone() } else { format!("{}page={number}&", self.query) }
     }
 }
 
-/// Returns a path with a query that may end in `&`.
+/// Joins a path and a query. The query may be empty or end in `&`.
 pub(super) fn with_query(path: &str, query: &str) -> String {
     if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.trim_end_matches('&')) }
 }

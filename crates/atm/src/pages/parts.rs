@@ -1,4 +1,4 @@
-//! Parts of several pages.
+//! Page elements that several pages share: the search form, links to towns, the map figure, and the 404 page.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -15,10 +15,10 @@ use crate::view::AtmView;
 
 /// Maximum distance of a nearby town.
 const NEARBY_RADIUS: Distance = Distance::miles(40.0);
-/// Maximum nearby towns on a page.
+/// Maximum number of nearby towns on a page.
 const MAX_NEARBY: usize = 8;
 
-/// Returns the form that searches for ATMs near a place.
+/// Renders the search form for ATMs near a place.
 pub(super) fn search_form(context: &PageContext, text: &str) -> Markup {
     let words = context.words();
     html! {
@@ -41,12 +41,12 @@ fn magnifier() -> Markup {
     }
 }
 
-/// Returns a link to a town with its number of ATMs.
+/// Renders a link to a town with its number of ATMs.
 pub(super) fn town_pill(context: &PageContext, town: &Town) -> Markup {
     html! { a.pill href=(context.link(&town_path(town))) { bdi { (town.name) } " " (town.len()) } }
 }
 
-/// Returns the links to the towns with ATMs around a point.
+/// Renders links to the towns with ATMs around a point.
 pub(super) fn nearby_towns(context: &PageContext, from: Point, except: Option<&Town>) -> Markup {
     let near: Vec<_> = context.towns().near(from, NEARBY_RADIUS, MAX_NEARBY, except).collect();
     html! {
@@ -57,7 +57,7 @@ pub(super) fn nearby_towns(context: &PageContext, from: Point, except: Option<&T
     }
 }
 
-/// Returns a map of ATMs with their numbers around a named point.
+/// Renders a map of numbered ATMs around a named point.
 pub(super) fn figure<'v>(
     context: &PageContext,
     middle: Point,
@@ -84,7 +84,7 @@ pub(super) fn figure<'v>(
     })
 }
 
-/// Returns a 404 page with the search form, and with a link to the area, if known.
+/// Renders a 404 page with the search form, and with a link to the area if it is known.
 pub(super) fn missing_page(context: &PageContext, area: Option<TownArea>) -> Response {
     let words = context.words();
     let main = html! {

@@ -1,4 +1,4 @@
-//! Lists of ATMs.
+//! Paginated and filtered lists of ATMs, sorted by distance.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -16,10 +16,10 @@ use crate::catalogue::{CatalogueEntry, Moment};
 use crate::map::StatusShape;
 use crate::view::AtmView;
 
-/// Maximum ATMs on one page of a list.
+/// Maximum number of ATMs on a page of a list.
 const PAGE_SIZE: usize = 50;
 
-/// The ATMs around a point, nearest first, and the part of them that a page shows.
+/// The ATMs around a point sorted by distance, with the filter and the page to show.
 pub(super) struct MachineList<'a> {
     context: &'a PageContext,
     moment: Moment<'a>,
@@ -27,12 +27,12 @@ pub(super) struct MachineList<'a> {
     filter: ListFilter,
     page: ListPage,
     path: String,
-    /// The query before filter and page: nothing, or a query that ends in `&`.
+    /// The query that precedes the filter and the page number: empty, or ending in `&`.
     query: String,
 }
 
 impl<'a> MachineList<'a> {
-    /// Creates the list with the filter and the page number in the URL; `None` after the last page.
+    /// Creates the list with the filter and the page number in the URL. Returns `None` after the last page.
     pub(super) fn new(
         context: &'a PageContext,
         path: String,
@@ -47,7 +47,7 @@ impl<'a> MachineList<'a> {
         Some(Self { context, moment, all, filter, page, path, query })
     }
 
-    /// Returns all ATMs of the list.
+    /// Returns all ATMs of the list, regardless of filter and page.
     pub(super) fn entries(&self) -> Vec<&'a CatalogueEntry> {
         self.all.iter().map(|(view, _)| view.entry).collect()
     }
@@ -56,13 +56,13 @@ impl<'a> MachineList<'a> {
         matching(&self.all, filter, self.context.now).count()
     }
 
-    /// Returns the ATMs of the page with their numbers.
+    /// Returns the ATMs on the page with their numbers.
     pub(super) fn shown(&self) -> Vec<(usize, &(AtmView<'a>, Distance))> {
         let matching = matching(&self.all, self.filter, self.context.now);
         (1..).zip(matching).skip(self.page.range().start).take(PAGE_SIZE).collect()
     }
 
-    /// Returns the dates of the ATMs of the page. `None` if it has none.
+    /// Returns the dates of the ATMs on the page, or `None` if the page is empty.
     pub(super) fn dates(&self) -> Option<DataDates> {
         let shown = self.shown();
         if shown.is_empty() {
@@ -71,12 +71,12 @@ impl<'a> MachineList<'a> {
         Some(shown.iter().map(|(_, (view, _))| view.entry.atm.known_at()).collect())
     }
 
-    /// Returns the query of this page in the links to other languages: nothing, or a query that ends in `&`.
+    /// Returns the query that precedes the `lang` parameter in links to other languages: empty, or ending in `&`.
     pub(super) fn query_prefix(&self) -> String {
         self.page.query_prefix()
     }
 
-    /// Returns `true` if it is the first page without a filter, which search engines should list.
+    /// Returns `true` for the first page without a filter. Search engines may index only this page.
     pub(super) fn is_plain(&self) -> bool {
         self.filter == ListFilter::All && self.page.is_first()
     }
@@ -85,7 +85,7 @@ impl<'a> MachineList<'a> {
         self.context.link(&with_query(&self.path, &filter.add_to(&self.query)))
     }
 
-    /// Returns the number of ATMs, and of those that were checked within a year.
+    /// Renders the total number of ATMs, and the number of ATMs that were checked within a year.
     pub(super) fn figures(&self, middle: &str) -> Markup {
         let words = self.context.words();
         html! {
@@ -97,7 +97,7 @@ impl<'a> MachineList<'a> {
         }
     }
 
-    /// Returns the links to the filters, and the number of ATMs with known hours.
+    /// Renders the links to the filters, and the number of ATMs with known opening hours.
     pub(super) fn filters(&self) -> Markup {
         let words = self.context.words();
         let known = self.all.iter().filter(|(view, _)| view.record.hours.is_some()).count();
@@ -115,12 +115,12 @@ impl<'a> MachineList<'a> {
         }
     }
 
-    /// Returns the map of the ATMs of the page around the point that distances are measured from.
+    /// Renders the map of the ATMs on the page. `middle` is the origin of the distances.
     pub(super) fn map(&self, middle: Point, name: &str) -> Markup {
         figure(self.context, middle, name, self.shown().into_iter().map(|(number, (view, _))| (number, view)))
     }
 
-    /// Returns the ATMs of the page, and the links to the pages before and after it.
+    /// Renders the ATMs on the page, and the links to the previous and the next page.
     pub(super) fn rows(&self) -> Markup {
         let words = self.context.words();
         let shown = self.shown();
@@ -148,7 +148,7 @@ fn matching<'l, 'a>(
     all.iter().filter(move |(view, _)| filter.fits(view, now))
 }
 
-/// Returns one ATM of a list. Its name is the link; the whole row is its target.
+/// Renders one ATM of a list. The name is a link, and the whole row is its click target.
 pub(super) fn row(
     context: &PageContext,
     moment: &Moment<'_>,
@@ -179,7 +179,7 @@ pub(super) fn row(
     }
 }
 
-/// Returns the trades that the ATM offers.
+/// Returns a text about the services of an ATM: buying, selling or both.
 fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
     match (buy, sell) {
         (Tri::Yes, Tri::Yes) => words.buy_and_sell,
@@ -191,7 +191,7 @@ fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
     }
 }
 
-/// Returns the trades and the fee for a purchase, as one text if neither is known.
+/// Returns a text about the services and a text about the purchase fee, or a single text if neither is known.
 fn terms(words: &LocatorWords, view: &AtmView<'_>) -> Vec<String> {
     let record = view.record;
     let fee = match record.more.as_deref().and_then(|more| more.fees.buy_percent.as_ref()) {

@@ -1,4 +1,4 @@
-//! The list of pages for search engines (sitemaps.org), in files of at most [`MAX_URLS`].
+//! The sitemap for search engines (sitemaps.org), split into files of at most [`MAX_URLS`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,18 +19,18 @@ use super::document::draw_apart;
 use crate::catalogue::TownArea;
 use crate::service::AtmService;
 
-/// Maximum URLs in one file.
+/// Maximum number of URLs in a file.
 const MAX_URLS: usize = 50_000;
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const NAMES: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// The path of a page, and the day of the last change of its data.
+/// An entry of the sitemap: the path of a page, and the day on which its data last changed.
 type ListedPage = (String, Option<Date>);
 
-/// Returns the list of all pages, or the index of its parts.
+/// Serves the sitemap of all pages, or a sitemap index if it is split into parts.
 ///
 /// # Errors
-/// [`Problem::RateLimited`] if the caller sent too many requests.
+/// [`Problem::RateLimited`] if the client has sent too many requests.
 pub async fn show(parts: &mut Parts, service: &AtmService) -> Result<Response, Problem> {
     let context = PageContext::from_request_parts(parts, service).await?;
     let drawn =
@@ -38,7 +38,7 @@ pub async fn show(parts: &mut Parts, service: &AtmService) -> Result<Response, P
     Ok(drawn.await)
 }
 
-/// Returns one part of a list that is too long for one file.
+/// Serves a part of a sitemap that is too long for a single file.
 pub(super) async fn show_part(context: PageContext, PathParams(name): PathParams<String>) -> Response {
     draw_apart(context, move |context| {
         match write_part(&context.service.public_address, &pages(context), MAX_URLS, &name) {
@@ -49,7 +49,7 @@ pub(super) async fn show_part(context: PageContext, PathParams(name): PathParams
     .await
 }
 
-/// Returns the list of all pages, or the index of its parts with at most `max` pages each.
+/// Writes a sitemap of all pages, or a sitemap index if there are more than `max` pages.
 fn write_whole(public_address: &str, pages: &[ListedPage], max: usize) -> String {
     if pages.len() <= max {
         return urlset(public_address, pages);
@@ -62,7 +62,7 @@ fn write_whole(public_address: &str, pages: &[ListedPage], max: usize) -> String
     text + "</sitemapindex>"
 }
 
-/// Returns the part of the list with this file name.
+/// Writes the part of the sitemap with this file name, or returns `None` if it does not exist.
 fn write_part(public_address: &str, pages: &[ListedPage], max: usize, name: &str) -> Option<String> {
     let mut parts = (1..).zip(pages.chunks(max));
     let (_, listed) = parts.find(|(part, _): &(usize, _)| name == format!("{part}.xml"))?;
@@ -78,7 +78,8 @@ fn urlset(public_address: &str, pages: &[ListedPage]) -> String {
     let mut text = String::with_capacity(START.len() + 100 * (pages.len() + 1));
     write!(text, "{START}<urlset xmlns=\"{NAMES}\">").expect("a text");
     for (path, changed) in pages {
-        // A path consists of letters, digits, hyphens, slashes and percent-encoding, so nothing must be escaped.
+        // Paths contain only letters, digits, hyphens, slashes and percent-encoded characters, so they need no XML
+        // escaping.
         write!(text, "<url><loc>{address}{path}</loc>").expect("a text");
         if let Some(day) = changed {
             write!(text, "<lastmod>{day}</lastmod>").expect("a text");
@@ -88,7 +89,7 @@ fn urlset(public_address: &str, pages: &[ListedPage]) -> String {
     text + "</urlset>"
 }
 
-/// Returns the first page, countries, states, towns with several ATMs, and the ATMs that are not gone.
+/// Returns the home page, the countries, the states, the towns with several ATMs, and the ATMs that are not gone.
 fn pages(context: &PageContext) -> Vec<ListedPage> {
     let entries = context.snapshot.entries();
     let mut newest = None;

@@ -1,4 +1,4 @@
-//! The sources of an ATM, and where to correct it.
+//! The cards on an ATM's page with its sources, and with links to correct its data.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use super::report_form::ask;
 use super::words::{LocatorWords, utc_date};
 use crate::view::AtmView;
 
-/// Returns the card of the sources.
+/// Renders the card of the sources.
 pub(super) fn sources(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     html! {
@@ -51,12 +51,12 @@ fn source_row(context: &PageContext, claim: &SourceClaim) -> Markup {
     }
 }
 
-/// Returns the date of a record, or the text for a record without one.
+/// Formats the date of a record, or the text for a record without a date.
 fn known_on(words: &LocatorWords, known_at: Option<Timestamp>) -> String {
     known_at.map_or_else(|| words.no_date.to_owned(), |at| (words.date)(utc_date(at)))
 }
 
-/// Returns the card for corrections: the report form, and links to the ATM at its sources.
+/// Renders the card for corrections, with the report form and links to the ATM at its sources.
 pub(super) fn corrections_card(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     let links: Vec<_> = view.entry.atm.claims.iter().filter_map(|claim| href(claim.url.as_deref()?)).collect();

@@ -1,4 +1,4 @@
-//! The status of an ATM on a page: a word, a shape and a date, never only a colour.
+//! The status of an ATM on a page, shown as a word, a shape and a date, and never only by colour.
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ use crate::catalogue::{Moment, NextOpening};
 use crate::map::StatusShape;
 use crate::view::AtmView;
 
-/// Returns the shape of a status as a square of this many pixels.
+/// Renders the shape of a status in a square with this side length in pixels.
 pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
     html! {
         svg width=(pixels) height=(pixels) viewBox="0 0 12 12" fill="none" stroke="currentColor" stroke-width="1.6"
@@ -36,7 +36,7 @@ pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
     }
 }
 
-/// Returns the status as a shape and a text.
+/// Renders the status as a shape and a text.
 pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>) -> Markup {
     let status = view.status.status;
     html! {
@@ -44,17 +44,17 @@ pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &Atm
     }
 }
 
-/// Returns the status as a text, such as `Open until 10 pm` or `Unknown: hours not known`.
+/// Formats the status, such as `Open until 10 pm` or `Unknown: hours not known`.
 pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &AtmView<'_>) -> String {
     let next = moment.next_opening(view.entry, view.status.status);
     match (view.status.status, view.status.reason) {
         (AtmStatus::Open, StatusReason::AlwaysOpen) => words.open_always.to_owned(),
         (AtmStatus::Open, _) => match next {
-            Some(NextOpening::ClosesAt(at)) => (words.open_until)(&spoken_time(words, at, moment.now())),
+            Some(NextOpening::ClosesAt(at)) => (words.open_until)(&format_time(words, at, moment.now())),
             _ => words.open.to_owned(),
         },
         (AtmStatus::Closed, _) => match next {
-            Some(NextOpening::OpensAt(at)) => (words.closed_until)(&spoken_time(words, at, moment.now())),
+            Some(NextOpening::OpensAt(at)) => (words.closed_until)(&format_time(words, at, moment.now())),
             _ => words.closed.to_owned(),
         },
         (AtmStatus::TemporarilyClosed, _) => words.closed_for_now.to_owned(),
@@ -67,8 +67,9 @@ pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &AtmV
     }
 }
 
-/// Returns a local time, with the weekday or the date if it is not soon: `10 pm`, `Monday, 7 am`.
-fn spoken_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
+/// Formats a local time, such as `10 pm`. Times more than 20 hours ahead have a weekday (`Monday, 7 am`) or are only a
+/// date.
+fn format_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
     let Ok(moment) = at.parse::<Timestamp>() else { return at.to_owned() };
     let Some(Ok(local)) = at.get(..19).map(str::parse::<DateTime>) else { return at.to_owned() };
     let time = (words.time)(local.time());
@@ -82,8 +83,8 @@ fn spoken_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
     (words.long_date)(local.date())
 }
 
-/// Returns the date of the last check or report, such as `checked 12 Nov 2026`; `None` for an unknown status without a
-/// date.
+/// Formats the date of the last check or report, such as `checked 12 Nov 2026`. Returns `None` for an unknown status
+/// without a date.
 pub(super) fn since(words: &LocatorWords, view: &AtmView<'_>) -> Option<String> {
     let record = view.record;
     if let Some(seen) = view.confirmed_at() {

@@ -1,4 +1,4 @@
-//! The opening hours of an ATM, one line for each day, with today marked.
+//! The card on an ATM's page with its opening hours in the next seven days.
 
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -10,21 +10,21 @@ use super::context::PageContext;
 use super::words::{LocatorWords, capitalized};
 use crate::view::AtmView;
 
-/// The opening hours of the next seven days.
+/// The opening hours of an ATM in the next seven days.
 #[derive(Debug)]
 pub(super) enum AtmWeek {
     /// The hours are not known.
     Unknown,
-    /// It never closes.
+    /// The ATM never closes.
     Always,
-    /// The seven days from today on.
+    /// The opening hours of seven days, starting today.
     Days(Vec<OpenDay>),
-    /// The hours are written in words only.
+    /// The hours are only known as free text.
     Words,
 }
 
 impl AtmWeek {
-    /// Evaluates the hours of an ATM from today on.
+    /// Evaluates the opening hours of an ATM, starting today.
     pub(super) fn of(view: &AtmView<'_>, now: Timestamp) -> Self {
         let record = view.record;
         let Some(hours) = &record.hours else { return Self::Unknown };
@@ -38,14 +38,14 @@ impl AtmWeek {
     }
 }
 
-/// Returns the local weekday and time of an ATM.
+/// Returns the current weekday and time in the time zone of an ATM.
 pub(super) fn local_time(record: &Record, now: Timestamp) -> Option<(Weekday, Time)> {
     let zone = TimeZone::get(record.time_zone.as_deref()?).ok()?;
     let there = zone.to_datetime(now);
     Some((there.weekday(), Time::constant(there.hour(), there.minute(), 0, 0)))
 }
 
-/// Returns the card of the opening hours.
+/// Renders the card of the opening hours.
 pub(super) fn hours_card(context: &PageContext, view: &AtmView<'_>, week: &AtmWeek) -> Markup {
     let words = context.words();
     html! {
@@ -64,7 +64,7 @@ pub(super) fn hours_card(context: &PageContext, view: &AtmView<'_>, week: &AtmWe
     }
 }
 
-/// Returns the week as a table that starts on Monday.
+/// Renders the week as a table that starts on Monday.
 fn table(words: &LocatorWords, days: &[OpenDay]) -> Markup {
     let today = days.first().map(|day| day.date);
     let mut days: Vec<&OpenDay> = days.iter().collect();

@@ -1,5 +1,5 @@
-//! The place names of this installation: those imported by the operator into the data folder, or else embedded in the
-//! program.
+//! The gazetteer that the server uses: the place names that the operator imported into the data folder, or the place
+//! names embedded in the program.
 
 pub mod geocoder;
 
@@ -12,33 +12,33 @@ use signpost_platform::bounded_file;
 
 use crate::live_file::LiveFile;
 
-/// Maximum size of the file of imported place names, in bytes.
+/// Maximum size of the file with the imported place names, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// The place names of this installation.
+/// The gazetteer that the server uses. It is reloaded when the file with the imported place names changes.
 #[derive(Debug)]
 pub struct Places(LiveFile<Gazetteer>);
 
-/// Returns the path of the file of imported place names.
+/// Returns the path of the file with the imported place names.
 #[must_use]
 pub fn file(data_dir: &Path) -> PathBuf {
     data_dir.join("gazetteer.bin.gz")
 }
 
 impl Places {
-    /// Reads the place names in about 100 ms.
+    /// Loads the place names in about 100 ms.
     ///
     /// # Errors
-    /// If the file of imported place names exists but cannot be read. The embedded names are no substitute, because
-    /// their results differ from those that the operator chose.
+    /// If the file with the imported place names exists but cannot be read. There is no fallback to the embedded names,
+    /// because they may give other results than the names that the operator chose.
     pub fn open(data_dir: &Path) -> Result<Self> {
         LiveFile::open(file(data_dir), read_imported_or_embedded).map(Self)
     }
 
-    /// Returns an empty gazetteer, for a server without ATMs.
+    /// Creates an empty gazetteer for a server without the ATM service.
     ///
     /// # Errors
-    /// Never: an empty gazetteer can be written and read.
+    /// Never: an empty gazetteer can always be encoded and decoded.
     pub fn none() -> Result<Self> {
         let gazetteer = Gazetteer::from_bytes(&build(Vec::new(), &[], &[], 0)?)?;
         Ok(Self(LiveFile::fixed(gazetteer)))
@@ -50,10 +50,10 @@ impl Places {
         self.0.now()
     }
 
-    /// Reads the place names again if their file was written or deleted.
+    /// Reloads the place names if their file was written or deleted.
     ///
     /// # Errors
-    /// If the file cannot be read. The place names are unchanged then.
+    /// If the file cannot be read. The previous place names remain in use.
     pub fn reload_if_changed(&self) -> Result<()> {
         if let Some(gazetteer) = self.0.reload_if_changed(read_imported_or_embedded)? {
             tracing::info!(places = gazetteer.len(), "place names reloaded");
@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Reads the imported place names. Returns the embedded names if there is no file.
+/// Loads the imported place names, or the embedded names if the file does not exist.
 fn read_imported_or_embedded(file: &Path) -> Result<Gazetteer> {
     if !file.exists() {
         return Ok(Gazetteer::embedded());

@@ -1,4 +1,5 @@
-//! Decides about the acceptance and the state of reports. Pure: the other reports are an argument.
+//! The rules for accepting new reports and for their initial state. All functions are pure: the existing reports are an
+//! argument.
 
 use std::time::Duration;
 
@@ -9,43 +10,45 @@ use signpost_platform::limits::Rate;
 
 use super::{EvidenceSource, Finding, MAX_TEXT, ModerationReason, REPORT_VALIDITY, ReportId, ReportState};
 
-/// Maximum reports about one ATM in a day.
+/// Maximum number of reports about an ATM per day.
 pub const MAX_PER_ATM: Rate = Rate { count: 3, window: Duration::from_hours(24) };
-/// Maximum reports of one signed-in person in a day.
+/// Maximum number of reports by a signed-in user per day.
 pub const MAX_PER_ACCOUNT: Rate = Rate { count: 20, window: Duration::from_hours(24) };
-/// Maximum reports from one network in a day: 256 addresses of IPv4, one customer's network of IPv6.
+/// Maximum number of reports from a network per day. A network has 256 IPv4 addresses, or is the IPv6 network of one
+/// customer.
 pub const MAX_PER_NETWORK: Rate = Rate { count: 50, window: Duration::from_hours(24) };
-/// Maximum reports in an hour that are shown without moderation. Beyond it, only those with a proof of work are.
+/// Maximum number of reports per hour that are shown without moderation. Further reports require moderation or a proof
+/// of work.
 pub const MAX_UNMODERATED: Rate = Rate { count: 100, window: Duration::from_hours(1) };
-/// Number of ATMs of an operator that were reported as unusable in an hour, from which reports need moderation.
+/// Number of an operator's other ATMs reported as unusable within an hour that makes reports require moderation.
 pub const BURST: u32 = 10;
-/// Maximum number of reports that wait for the moderator, and of duplicates.
+/// Maximum number of reports that wait for the moderator, and maximum number of duplicates.
 pub const MAX_WAITING: u32 = 1_000;
-/// Maximum stored reports, of any state.
+/// Maximum number of stored reports in any state.
 pub const MAX_REPORTS: u32 = 50_000;
 
-/// Maximum characters of an input that the form shows again.
+/// Maximum length of an input that the form shows again, in characters.
 pub const MAX_INPUT_CHARS: usize = 2_000;
 
 /// Maximum lead of a client's clock.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
-/// Minimum characters of a text that counts as a duplicate across ATMs.
-const LONG_TEXT: usize = 20;
+/// Minimum length of a text that is compared with reports about other ATMs to find duplicates, in characters.
+const MIN_DUPLICATE_CHARS: usize = 20;
 
-/// A report with valid fields.
+/// The validated fields of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidReport {
     /// The observation.
     pub seen: Finding,
-    /// The source of the observation.
+    /// How the reporter made the observation.
     pub how: Option<EvidenceSource>,
     /// The time of the observation.
     pub at: Timestamp,
-    /// A note without invisible characters.
+    /// A note by the reporter, without invisible characters.
     pub text: Option<String>,
 }
 
-/// An invalid field of a report.
+/// The error of a report with an invalid field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidReport {
     /// The name of the field.
@@ -54,7 +57,7 @@ pub struct InvalidReport {
     pub reason: &'static str,
 }
 
-/// The fields of a report as they were sent.
+/// The fields of a report as sent by the client, before validation.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the API")]
 pub struct ReportFields<'a> {
@@ -64,7 +67,7 @@ pub struct ReportFields<'a> {
     pub text: Option<&'a str>,
 }
 
-/// The number of reports in the window of a limit, and the time of the oldest.
+/// The number of reports in the window of a rate limit, and the time of the oldest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct RecentReports {
@@ -72,45 +75,45 @@ pub struct RecentReports {
     pub oldest: Option<Timestamp>,
 }
 
-/// The existing reports for comparison with a new report.
+/// The properties of the existing reports that determine whether a new report is accepted.
 #[derive(Clone, Debug, Default)]
 pub struct ExistingReports {
-    /// The version of the reports.
+    /// The version of the stored reports.
     pub version: i64,
     /// Whether the reporter is banned.
     pub is_banned: bool,
-    /// Reports from the address.
+    /// Reports from the client address within the configured window.
     pub from_address: RecentReports,
-    /// Reports from the network in a day.
+    /// Reports from the network within a day.
     pub from_network: RecentReports,
-    /// Reports about the ATM in a day.
+    /// Reports about the ATM within a day.
     pub about_atm: RecentReports,
-    /// Reports of the person in a day.
+    /// Reports by the signed-in user within a day.
     pub by_account: RecentReports,
-    /// All reports in an hour.
+    /// The number of all reports within an hour.
     pub in_hour: u32,
-    /// Reports that wait for the moderator.
+    /// The number of reports that wait for the moderator.
     pub waiting: u32,
-    /// Duplicates.
+    /// The number of duplicates.
     pub duplicates: u32,
-    /// All stored reports.
+    /// The number of all stored reports.
     pub stored: u32,
-    /// Other ATMs of the operator that were reported as unusable in an hour.
+    /// The number of other ATMs of the operator that were reported as unusable within an hour.
     pub atms_of_operator: u32,
-    /// A report with an equal text.
+    /// An existing report with an equal text.
     pub equal_report: Option<ReportId>,
-    /// The first report of this voice about this ATM.
-    pub voice: Option<ReportId>,
-    /// A report of this voice with an equal observation in a day.
+    /// The first report by this reporter about this ATM.
+    pub first_by_reporter: Option<ReportId>,
+    /// A report by this reporter with an equal finding within a day.
     pub repetition: Option<ReportId>,
 }
 
-/// The decision about a report.
+/// The decision to accept a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It is stored in this state, and waits for the moderator for this reason.
+    /// The report is stored in this state. If it requires moderation, the reason is given.
     Stored(ReportState, Option<ModerationReason>),
-    /// A repetition of this report by one person: nothing is stored.
+    /// The report repeats this earlier report by the same person, and is not stored.
     Repetition(ReportId),
 }
 
@@ -119,17 +122,17 @@ pub enum Admission {
 pub enum AdmissionError {
     /// The moderator has banned the reporter.
     Banned,
-    /// This limit is exceeded until so much time has passed.
+    /// The named limit is exceeded. The duration is the time until the next report is accepted.
     TooMany(&'static str, Rate, Duration),
-    /// No more can be stored.
+    /// The maximum number of stored reports is reached.
     Full,
 }
 
 impl ValidReport {
-    /// Checks the fields of a report.
+    /// Validates the fields of a report.
     ///
     /// # Errors
-    /// The first invalid field.
+    /// [`InvalidReport`] with the first invalid field.
     pub fn read(fields: ReportFields<'_>, now: Timestamp) -> Result<Self, InvalidReport> {
         const SEEN: &str = "must be 'there', 'gone', 'broken', 'wrong_place', 'wrong_hours' or 'other'";
         const HOW: &str = "must be 'used', 'saw', 'asked' or 'phoned', or left out";
@@ -155,7 +158,7 @@ impl ValidReport {
         Ok(Self { seen, how, at: at.min(now), text })
     }
 
-    /// Returns the hash of the text without regard to case and spaces, to find duplicates.
+    /// Returns the hash of the text for finding duplicates, regardless of case and spaces.
     #[must_use]
     pub fn text_hash(&self) -> Option<String> {
         let folded = self.text.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
@@ -163,16 +166,17 @@ impl ValidReport {
     }
 }
 
-/// Returns `true` if a text is so long that two people do not write it independently.
+/// Returns `true` if a text is so long that two people are unlikely to write it independently.
 pub(super) fn is_long(text: Option<&str>) -> bool {
-    text.is_some_and(|text| text.chars().count() >= LONG_TEXT)
+    text.is_some_and(|text| text.chars().count() >= MIN_DUPLICATE_CHARS)
 }
 
-/// Decides about a report of a person who is not the operator of the ATM. `per_address` is the limit of one address, if
-/// any; `has_proof` is whether the report has a proof of work.
+/// Decides whether a report by a person other than the operator of the ATM is accepted. `per_address` is the limit for
+/// one address, if any; `has_proof` is `true` if the report has a proof of work.
 ///
 /// # Errors
-/// [`AdmissionError`] if the reporter is banned, a limit is exceeded or no more reports can be stored.
+/// [`AdmissionError`] if the reporter is banned, a limit is exceeded, or the maximum number of stored reports is
+/// reached.
 pub fn admit(
     seen: Finding,
     others: &ExistingReports,
@@ -186,13 +190,13 @@ pub fn admit(
     let limits = [
         ("reports", per_address, others.from_address),
         ("reports_of_person", Some(MAX_PER_ACCOUNT), others.by_account),
-        // Without a limit for an address there is none for its network.
+        // Without a limit for addresses there is no limit for networks either.
         ("reports_of_network", per_address.and(Some(MAX_PER_NETWORK)), others.from_network),
     ];
     for (name, rate, passed) in limits {
         check(name, rate, passed, now)?;
     }
-    // A repetition is neither stored nor counted.
+    // A repetition is neither stored nor counted against the limits.
     if let Some(repetition) = &others.repetition {
         return Ok(Admission::Repetition(repetition.clone()));
     }
@@ -226,7 +230,7 @@ fn check(name: &'static str, rate: Option<Rate>, passed: RecentReports, now: Tim
     };
     let window = SignedDuration::try_from(rate.window).unwrap_or(SignedDuration::MAX);
     let free_at = passed.oldest.map_or(now, |oldest| oldest + window);
-    // Another server's clock may be ahead: the wait is at most the window.
+    // The clock of another server may be ahead, so the wait is limited to the window.
     let wait = Duration::try_from(free_at.duration_since(now).min(window)).unwrap_or_default();
     Err(AdmissionError::TooMany(name, rate, wait))
 }

@@ -1,12 +1,14 @@
+//! Tests of the rules for accepting reports.
+
 use proptest::prelude::*;
 
 use super::*;
 
-/// 2026-11-23
+/// The current time in the tests, 2026-11-23 at midnight UTC.
 const NOW: Timestamp = Timestamp::constant(1_795_392_000, 0);
 const PER_ADDRESS: Rate = Rate { count: 5, window: Duration::from_hours(1) };
 
-fn passed(count: u32, seconds_ago: i64) -> RecentReports {
+fn recent_reports(count: u32, seconds_ago: i64) -> RecentReports {
     RecentReports { count, oldest: Some(NOW - SignedDuration::from_secs(seconds_ago)) }
 }
 
@@ -52,29 +54,29 @@ fn each_limit_rejects_with_a_retry_time() {
     let wait = Duration::from_mins(59);
     let day = Duration::from_mins(24 * 60 - 1);
     for (others, refused) in [
-        (ExistingReports { from_address: passed(4, 60), ..ExistingReports::default() }, None),
+        (ExistingReports { from_address: recent_reports(4, 60), ..ExistingReports::default() }, None),
         (
-            ExistingReports { from_address: passed(5, 60), ..ExistingReports::default() },
+            ExistingReports { from_address: recent_reports(5, 60), ..ExistingReports::default() },
             Some(("reports", PER_ADDRESS, wait)),
         ),
-        (ExistingReports { from_network: passed(49, 60), ..ExistingReports::default() }, None),
+        (ExistingReports { from_network: recent_reports(49, 60), ..ExistingReports::default() }, None),
         (
-            ExistingReports { from_network: passed(50, 60), ..ExistingReports::default() },
+            ExistingReports { from_network: recent_reports(50, 60), ..ExistingReports::default() },
             Some(("reports_of_network", MAX_PER_NETWORK, day)),
         ),
         // The clock of the server that stored the report is ahead: the retry time is at most the window.
         (
-            ExistingReports { from_address: passed(5, -5), ..ExistingReports::default() },
+            ExistingReports { from_address: recent_reports(5, -5), ..ExistingReports::default() },
             Some(("reports", PER_ADDRESS, Duration::from_hours(1))),
         ),
-        (ExistingReports { about_atm: passed(2, 60), ..ExistingReports::default() }, None),
+        (ExistingReports { about_atm: recent_reports(2, 60), ..ExistingReports::default() }, None),
         (
-            ExistingReports { about_atm: passed(3, 60), ..ExistingReports::default() },
+            ExistingReports { about_atm: recent_reports(3, 60), ..ExistingReports::default() },
             Some(("reports_of_machine", MAX_PER_ATM, day)),
         ),
-        (ExistingReports { by_account: passed(19, 60), ..ExistingReports::default() }, None),
+        (ExistingReports { by_account: recent_reports(19, 60), ..ExistingReports::default() }, None),
         (
-            ExistingReports { by_account: passed(20, 60), ..ExistingReports::default() },
+            ExistingReports { by_account: recent_reports(20, 60), ..ExistingReports::default() },
             Some(("reports_of_person", MAX_PER_ACCOUNT, day)),
         ),
     ] {
@@ -86,7 +88,7 @@ fn each_limit_rejects_with_a_retry_time() {
     }
     let off = admit(
         Finding::Gone,
-        &ExistingReports { from_address: passed(99, 1), ..ExistingReports::default() },
+        &ExistingReports { from_address: recent_reports(99, 1), ..ExistingReports::default() },
         None,
         false,
         NOW,
@@ -120,7 +122,8 @@ fn proof_of_work_passes_a_flood_but_not_a_burst() {
 
 #[test]
 fn duplicates_are_merged_and_bans_enforced() {
-    let repetition = ExistingReports { repetition: Some(id(1)), about_atm: passed(3, 1), ..ExistingReports::default() };
+    let repetition =
+        ExistingReports { repetition: Some(id(1)), about_atm: recent_reports(3, 1), ..ExistingReports::default() };
     assert_eq!(admitted(&repetition), Ok(Admission::Repetition(id(1))));
     let equal_report = ExistingReports { equal_report: Some(id(1)), ..ExistingReports::default() };
     assert_eq!(admitted(&equal_report), Ok(Admission::Stored(ReportState::Duplicate, None)));
@@ -143,9 +146,9 @@ proptest! {
     ) {
         let [address, machine, person, in_hour, waiting, atms_of_operator] = counts;
         let others = ExistingReports {
-            from_address: passed(address, 1),
-            about_atm: passed(machine, 1),
-            by_account: passed(person, 1),
+            from_address: recent_reports(address, 1),
+            about_atm: recent_reports(machine, 1),
+            by_account: recent_reports(person, 1),
             in_hour,
             waiting,
             atms_of_operator,

@@ -1,6 +1,8 @@
-//! Evaluates the reports of an ATM. Pure: the result depends on the reports and the time only.
+//! The rules that weigh the reports about an ATM. All functions are pure: the result depends only on the reports and
+//! the time.
 //!
-//! Only the operator or the moderator decides. Reports of other people make the status of an ATM doubtful at most.
+//! Only reports of the operator and decisions of the moderator can close an ATM. Reports by other people can only make
+//! its status doubtful.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,10 +14,10 @@ use super::{DecidedBy, EvidenceSource, Finding, MachineReport, REPORT_VALIDITY, 
 /// Half-life of the weight of a report, in days.
 const HALF_LIFE_DAYS: f64 = 90.0;
 
-/// Minimum number of people who report that an ATM cannot be used before its status is doubted.
-const ENOUGH: usize = 2;
+/// Minimum number of people who must report that an ATM cannot be used before its status becomes doubtful.
+const MIN_REPORTERS: usize = 2;
 
-/// An observation of a person at an ATM.
+/// A person's observation at an ATM, taken from a report that counts.
 #[derive(Debug)]
 struct Observation {
     seen: Finding,
@@ -27,49 +29,49 @@ struct Observation {
 /// A decision of the operator or the moderator about an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportDecision {
-    /// The state of the ATM.
+    /// The decided state of the ATM.
     pub seen: Finding,
-    /// The moderator or the operator.
+    /// The role that made the decision.
     pub by: DecidedBy,
-    /// When it was decided.
+    /// The time of the decision.
     pub at: Timestamp,
 }
 
 /// The effect of the reports on the status of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportEffect {
-    /// No effect.
+    /// The reports do not change the status.
     Undoubted,
-    /// Enough people report that it cannot be used: its status is unknown.
+    /// Enough people report that the ATM cannot be used, so its status is unknown.
     Doubted,
-    /// It is gone.
+    /// The ATM is gone.
     Gone(DecidedBy),
-    /// It is there, and does not work.
+    /// The ATM exists but does not work.
     OutOfService(DecidedBy),
 }
 
-/// The result of the reports of an ATM at a moment.
+/// The result of weighing the reports about an ATM at a point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportVerdict {
-    /// The effect on the status.
+    /// The effect on the status of the ATM.
     pub effect: ReportEffect,
-    /// The decision of the operator or the moderator.
+    /// The decision of the operator or the moderator, if there is one.
     pub decision: Option<ReportDecision>,
-    /// The number of people for each observation.
+    /// The number of people who reported each finding.
     pub people: BTreeMap<Finding, usize>,
-    /// Whether people contradict each other or the decision.
+    /// Whether reports contradict each other or the decision.
     pub is_disputed: bool,
-    /// The time of the newest observation that counts, or of the decision.
+    /// The time of the decision or of the newest observation that counts, whichever is later.
     pub newest_at: Option<Timestamp>,
-    /// When the ATM was last confirmed to be there: by a signed-in person, the operator or the moderator, or by two
-    /// others.
+    /// The time when the existence of the ATM was last confirmed by a signed-in user, the operator, the moderator, or
+    /// two anonymous reporters.
     pub verified_at: Option<Timestamp>,
-    /// When the result changes without another report.
+    /// The time when the verdict changes without a new report.
     pub until: Timestamp,
 }
 
-/// Weighs the reports of an ATM. `answered_at` is when the operator last declared the ATM to be in service, if that has
-/// a date: it answers earlier observations.
+/// Weighs the reports about an ATM. `answered_at` is the time when the operator last declared the ATM to be in service,
+/// if known; it overrides earlier observations.
 #[must_use]
 pub fn weigh(reports: &[&MachineReport], answered_at: Option<Timestamp>, now: Timestamp) -> ReportVerdict {
     let decision = find_decision(reports, answered_at);
@@ -107,8 +109,8 @@ pub fn weigh(reports: &[&MachineReport], answered_at: Option<Timestamp>, now: Ti
     }
 }
 
-/// Returns the newest decision. Only the moderator revokes the moderator's decision that an ATM is gone. The operator
-/// revokes its own decision by declaring later that the ATM is in service.
+/// Returns the newest valid decision. Only the moderator can revoke the moderator's decision that an ATM is gone. The
+/// operator revokes its own decision by later declaring the ATM to be in service.
 fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> Option<ReportDecision> {
     let mut decisions = Vec::new();
     for report in reports.iter().filter(|report| report.state == ReportState::Accepted) {
@@ -129,7 +131,8 @@ fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> 
     if is_revoked { None } else { Some(decision) }
 }
 
-/// Returns the observations that count: for each voice, the report with the highest weight, then the newest.
+/// Returns the observations that count: for each reporter, the report with the highest weight, and among these the
+/// newest.
 fn observations(reports: &[&MachineReport], now: Timestamp) -> Vec<Observation> {
     let mut best: BTreeMap<&ReportId, &MachineReport> = BTreeMap::new();
     for &report in reports {
@@ -156,8 +159,8 @@ fn rank(report: &MachineReport) -> (Weight, Timestamp, &ReportId) {
     (report.weight, report.created_at, &report.id)
 }
 
-/// Returns `true` if enough people report that the ATM cannot be used, and outweigh those who report that it exists. If
-/// any of them is signed in, the newest report of a signed-in person decides.
+/// Returns `true` if enough people report that the ATM cannot be used and outweigh the reports that it works. If any
+/// reporter is signed in, the newest report by a signed-in user is decisive.
 fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
     let against: Vec<&Observation> =
         open.iter().copied().filter(|observation| observation.seen.is_unusable()).collect();
@@ -166,7 +169,7 @@ fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
     let is_strong = against.iter().any(|observation| {
         observation.weight == Weight::High || observation.how.is_some_and(EvidenceSource::is_first_hand)
     });
-    if against.len() < ENOUGH || !is_strong {
+    if against.len() < MIN_REPORTERS || !is_strong {
         return false;
     }
     if there.is_empty() {
@@ -179,7 +182,7 @@ fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
     }
 }
 
-/// Returns the sum of the weights of these observations at a moment, each reduced by its age.
+/// Returns the sum of the weights of these observations at the time `now`, each reduced by its age.
 fn total_weight(observations: &[&Observation], now: Timestamp) -> f64 {
     let weights = observations.iter().map(|observation| {
         let days = now.duration_since(observation.at).as_secs_f64() / (24.0 * 3600.0);
@@ -193,7 +196,7 @@ fn verified_at(observations: &[Observation], decision: Option<ReportDecision>) -
     there.sort_by_key(|observation| Reverse(observation.at));
     let signed = there.iter().find(|observation| observation.weight == Weight::High).map(|observation| observation.at);
     // The second observation confirms the first.
-    let by_two = if there.len() >= ENOUGH { Some(there[0].at) } else { None };
+    let by_two = if there.len() >= MIN_REPORTERS { Some(there[0].at) } else { None };
     let decided = decision.filter(|decision| decision.seen == Finding::There).map(|decision| decision.at);
     signed.max(by_two).max(decided)
 }

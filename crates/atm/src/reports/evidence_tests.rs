@@ -1,17 +1,19 @@
+//! Tests of the rules that weigh the reports about an ATM.
+
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use signpost_locator::AtmId;
 
 use super::*;
 
-/// 2026-11-23
+/// The current time in the tests, 2026-11-23 at midnight UTC.
 const NOW: Timestamp = Timestamp::constant(1_795_392_000, 0);
 
 fn days(count: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * count)
 }
 
-/// Creates a report of a separate voice, with its age in days.
+/// Creates a report by a separate reporter. `age` is in days.
 fn report(number: u8, seen: Finding, how: Option<EvidenceSource>, weight: Weight, age: i64) -> MachineReport {
     let at = NOW - days(age);
     let id = ReportId::new(at, [number; 16]);
@@ -39,17 +41,17 @@ fn report(number: u8, seen: Finding, how: Option<EvidenceSource>, weight: Weight
     }
 }
 
-fn light(number: u8, seen: Finding, age: i64) -> MachineReport {
+fn anonymous(number: u8, seen: Finding, age: i64) -> MachineReport {
     report(number, seen, Some(EvidenceSource::Saw), Weight::Low, age)
 }
 
-fn signed(number: u8, seen: Finding, age: i64) -> MachineReport {
+fn signed_in(number: u8, seen: Finding, age: i64) -> MachineReport {
     report(number, seen, Some(EvidenceSource::Saw), Weight::High, age)
 }
 
 fn decided(number: u8, seen: Finding, by: DecidedBy, age: i64) -> MachineReport {
     let at = Some(NOW - days(age));
-    MachineReport { state: ReportState::Accepted, decided_by: Some(by), decided_at: at, ..light(number, seen, age) }
+    MachineReport { state: ReportState::Accepted, decided_by: Some(by), decided_at: at, ..anonymous(number, seen, age) }
 }
 
 fn verdict(reports: &[MachineReport], answered: Option<i64>) -> ReportVerdict {
@@ -60,7 +62,7 @@ fn verdict(reports: &[MachineReport], answered: Option<i64>) -> ReportVerdict {
 #[test]
 fn future_report_counts_as_current() {
     let ahead = |number, seen| {
-        let report = light(number, seen, 0);
+        let report = anonymous(number, seen, 0);
         MachineReport { seen_at: NOW + SignedDuration::from_secs(2), ..report }
     };
     let one = verdict(&[ahead(1, Finding::Gone)], None);
@@ -73,30 +75,30 @@ fn future_report_counts_as_current() {
 fn doubt_requires_two_reporters_and_one_on_site() {
     use Finding::{Broken, Gone, There, WrongHours};
     let phoned = |number| report(number, Gone, Some(EvidenceSource::Phoned), Weight::Low, 1);
-    let same_voice = MachineReport { voice: light(1, Gone, 3).id, ..light(2, Gone, 1) };
-    let held = MachineReport { state: ReportState::New, ..light(2, Gone, 1) };
+    let same_reporter = MachineReport { voice: anonymous(1, Gone, 3).id, ..anonymous(2, Gone, 1) };
+    let held = MachineReport { state: ReportState::New, ..anonymous(2, Gone, 1) };
     for (reports, is_doubted) in [
         (vec![], false),
-        (vec![light(1, Gone, 1)], false),
-        (vec![signed(1, Gone, 1)], false),
-        (vec![light(1, Gone, 1), light(2, Gone, 2)], true),
-        (vec![light(1, Gone, 1), light(2, Broken, 2)], true),
-        (vec![light(1, Gone, 1), light(2, WrongHours, 2)], false),
+        (vec![anonymous(1, Gone, 1)], false),
+        (vec![signed_in(1, Gone, 1)], false),
+        (vec![anonymous(1, Gone, 1), anonymous(2, Gone, 2)], true),
+        (vec![anonymous(1, Gone, 1), anonymous(2, Broken, 2)], true),
+        (vec![anonymous(1, Gone, 1), anonymous(2, WrongHours, 2)], false),
         (vec![phoned(1), phoned(2)], false),
-        (vec![phoned(1), light(2, Gone, 1)], true),
-        (vec![light(1, Gone, 3), same_voice], false),
-        (vec![light(1, Gone, 1), held], false),
-        (vec![light(1, Gone, 89), light(2, Gone, 89)], true),
-        (vec![light(1, Gone, 89), light(2, Gone, 90)], false),
-        // A report that the ATM exists has equal weight.
-        (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1)], true),
-        (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1), light(4, There, 1)], false),
+        (vec![phoned(1), anonymous(2, Gone, 1)], true),
+        (vec![anonymous(1, Gone, 3), same_reporter], false),
+        (vec![anonymous(1, Gone, 1), held], false),
+        (vec![anonymous(1, Gone, 89), anonymous(2, Gone, 89)], true),
+        (vec![anonymous(1, Gone, 89), anonymous(2, Gone, 90)], false),
+        // A report that the ATM exists has the same weight.
+        (vec![anonymous(1, Gone, 2), anonymous(2, Gone, 2), anonymous(3, There, 1)], true),
+        (vec![anonymous(1, Gone, 2), anonymous(2, Gone, 2), anonymous(3, There, 1), anonymous(4, There, 1)], false),
         // Older reports have less weight.
-        (vec![light(1, Gone, 1), light(2, Gone, 1), light(3, There, 80), light(4, There, 80)], true),
+        (vec![anonymous(1, Gone, 1), anonymous(2, Gone, 1), anonymous(3, There, 80), anonymous(4, There, 80)], true),
         // Among signed-in reporters, the newest report decides.
-        (vec![light(1, Gone, 1), light(2, Gone, 1), signed(3, There, 2)], false),
-        (vec![signed(1, Gone, 1), light(2, Gone, 3), signed(3, There, 2)], true),
-        (vec![signed(1, Gone, 3), light(2, Gone, 1), signed(3, There, 2)], false),
+        (vec![anonymous(1, Gone, 1), anonymous(2, Gone, 1), signed_in(3, There, 2)], false),
+        (vec![signed_in(1, Gone, 1), anonymous(2, Gone, 3), signed_in(3, There, 2)], true),
+        (vec![signed_in(1, Gone, 3), anonymous(2, Gone, 1), signed_in(3, There, 2)], false),
     ] {
         let found = verdict(&reports, None);
         assert_eq!(found.effect == ReportEffect::Doubted, is_doubted, "{reports:#?}");
@@ -107,10 +109,10 @@ fn doubt_requires_two_reporters_and_one_on_site() {
 
 #[test]
 fn strongest_then_newest_report_of_a_reporter_counts() {
-    let first = signed(1, Finding::There, 5);
-    let anonymous = MachineReport { voice: first.voice.clone(), ..light(2, Finding::Gone, 1) };
-    assert_eq!(verdict(&[first.clone(), anonymous], None).people, [(Finding::There, 1)].into());
-    let again = MachineReport { voice: first.voice.clone(), ..signed(3, Finding::Gone, 1) };
+    let first = signed_in(1, Finding::There, 5);
+    let anonymous_repeat = MachineReport { voice: first.voice.clone(), ..anonymous(2, Finding::Gone, 1) };
+    assert_eq!(verdict(&[first.clone(), anonymous_repeat], None).people, [(Finding::There, 1)].into());
+    let again = MachineReport { voice: first.voice.clone(), ..signed_in(3, Finding::Gone, 1) };
     assert_eq!(verdict(&[first, again], None).people, [(Finding::Gone, 1)].into());
 }
 
@@ -148,36 +150,44 @@ fn newest_operator_or_moderator_report_decides() {
         (vec![decided(1, Finding::Gone, Moderator, 3)], Some(2), ReportEffect::Gone(Moderator)),
         // Observations that do not concern usability decide nothing.
         (vec![decided(1, Finding::WrongHours, Moderator, 3)], None, ReportEffect::Undoubted),
-        // A decision settles earlier doubts only.
+        // A decision overrides only earlier observations.
         (
-            vec![light(1, Finding::Gone, 3), light(2, Finding::Gone, 3), decided(3, Finding::There, Moderator, 2)],
+            vec![
+                anonymous(1, Finding::Gone, 3),
+                anonymous(2, Finding::Gone, 3),
+                decided(3, Finding::There, Moderator, 2),
+            ],
             None,
             ReportEffect::Undoubted,
         ),
         (
-            vec![light(1, Finding::Gone, 1), light(2, Finding::Gone, 1), decided(3, Finding::There, Moderator, 2)],
+            vec![
+                anonymous(1, Finding::Gone, 1),
+                anonymous(2, Finding::Gone, 1),
+                decided(3, Finding::There, Moderator, 2),
+            ],
             None,
             ReportEffect::Doubted,
         ),
-        (vec![light(1, Finding::Gone, 3), light(2, Finding::Gone, 3)], Some(2), ReportEffect::Undoubted),
-        (vec![light(1, Finding::Gone, 1), light(2, Finding::Gone, 1)], Some(2), ReportEffect::Doubted),
+        (vec![anonymous(1, Finding::Gone, 3), anonymous(2, Finding::Gone, 3)], Some(2), ReportEffect::Undoubted),
+        (vec![anonymous(1, Finding::Gone, 1), anonymous(2, Finding::Gone, 1)], Some(2), ReportEffect::Doubted),
     ] {
         assert_eq!(verdict(&reports, answered).effect, effect, "{answered:?} {reports:#?}");
     }
-    let gone_but_there = [decided(1, Finding::Gone, Moderator, 3), light(2, Finding::There, 1)];
+    let gone_but_there = [decided(1, Finding::Gone, Moderator, 3), anonymous(2, Finding::There, 1)];
     assert!(verdict(&gone_but_there, None).is_disputed);
-    assert!(verdict(&[light(1, Finding::Gone, 3)], Some(2)).is_disputed);
+    assert!(verdict(&[anonymous(1, Finding::Gone, 3)], Some(2)).is_disputed);
 }
 
 #[test]
 fn one_signed_in_or_two_reporters_verify_an_atm() {
     let at = |age| Some(NOW - days(age));
     for (reports, verified) in [
-        (vec![light(1, Finding::There, 1)], None),
-        (vec![light(1, Finding::There, 5), light(2, Finding::There, 1)], at(1)),
-        (vec![signed(1, Finding::There, 4)], at(4)),
-        (vec![signed(1, Finding::There, 4), light(2, Finding::There, 1)], at(1)),
-        (vec![signed(1, Finding::Gone, 4)], None),
+        (vec![anonymous(1, Finding::There, 1)], None),
+        (vec![anonymous(1, Finding::There, 5), anonymous(2, Finding::There, 1)], at(1)),
+        (vec![signed_in(1, Finding::There, 4)], at(4)),
+        (vec![signed_in(1, Finding::There, 4), anonymous(2, Finding::There, 1)], at(1)),
+        (vec![signed_in(1, Finding::Gone, 4)], None),
         (vec![decided(1, Finding::There, DecidedBy::Moderator, 6)], at(6)),
     ] {
         assert_eq!(verdict(&reports, None).verified_at, verified, "{reports:#?}");
@@ -186,7 +196,7 @@ fn one_signed_in_or_two_reporters_verify_an_atm() {
 
 #[test]
 fn verdict_has_an_expiry() {
-    let reports = [light(1, Finding::Gone, 30), light(2, Finding::Gone, 60)];
+    let reports = [anonymous(1, Finding::Gone, 30), anonymous(2, Finding::Gone, 60)];
     let until = verdict(&reports, None).until;
     assert_eq!(until, NOW + days(30));
     let at = |now| weigh(&reports.iter().collect::<Vec<_>>(), None, now).effect;

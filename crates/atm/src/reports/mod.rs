@@ -1,7 +1,8 @@
-//! Reports: observations of people at an ATM. They are evidence, not data: none of them changes or deletes a record,
-//! and anonymous reports never make an ATM closed.
+//! User reports: observations of people at an ATM. They are evidence, not data. No report changes or deletes a record,
+//! and anonymous reports cannot close an ATM.
 //!
-//! This file defines a report; the other files have the rules, and are pure, except for [`sql`].
+//! This module defines the types of a report. The submodules contain the rules as pure functions, and the database
+//! access in [`sql`].
 
 pub mod admission;
 pub mod evidence;
@@ -17,14 +18,14 @@ use serde::Serialize;
 use signpost_locator::AtmId;
 use signpost_store::{rows, text_columns};
 
-use crate::atm_number::AtmNumber;
+use crate::atm_number::AtmIdColumn;
 
 pub use words::describe;
 
-/// Period in which a report counts, from the time of the observation.
+/// Period of validity of a report after the observation.
 pub const REPORT_VALIDITY: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// Maximum age of a pending or shown report, from its submission.
+/// Maximum age of a pending or shown report since its submission.
 pub const REPORT_RETENTION: SignedDuration = SignedDuration::from_hours(180 * 24);
 
 /// Maximum length of the text of a report, in characters.
@@ -35,61 +36,61 @@ signpost_store::ids! {
     ReportId = "rep";
 }
 
-/// An observation at an ATM.
+/// The finding of a reporter at an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// It is there, and works.
+    /// The ATM exists and works.
     There,
-    /// It is gone.
+    /// The ATM is gone.
     Gone,
-    /// It is there, and does not work.
+    /// The ATM exists but does not work.
     Broken,
-    /// It is somewhere else.
+    /// The ATM is at another location.
     WrongPlace,
-    /// Its hours differ.
+    /// The ATM has other opening hours.
     WrongHours,
-    /// Something else, described in the text.
+    /// Any other finding, described in the text of the report.
     Other,
 }
 
-/// The source of an observation.
+/// How a reporter made an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceSource {
     /// The reporter used the ATM.
     Used,
-    /// The reporter saw the ATM, or its empty place.
+    /// The reporter saw the ATM, or that it is missing.
     Saw,
-    /// The reporter asked a person there.
+    /// The reporter asked a person at the location.
     Asked,
-    /// The reporter phoned.
+    /// The reporter phoned the location.
     Phoned,
 }
 
-/// The state of a report.
+/// The moderation state of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportState {
-    /// It waits for the moderator, and does not count until then.
+    /// The report waits for the moderator and does not count yet.
     New,
-    /// It is shown, and counts.
+    /// The report is shown and counts.
     Shown,
-    /// The operator of the ATM or the moderator confirmed it: it decides.
+    /// The operator of the ATM or the moderator confirmed the report, so it is a decision.
     Accepted,
-    /// The moderator rejected it.
+    /// The moderator rejected the report.
     Rejected,
-    /// Another report has an equal text.
+    /// The report does not count, because another report has an equal text.
     Duplicate,
-    /// It is too old.
+    /// The report is too old to count.
     Expired,
 }
 
-/// The reason for which a report requires moderation.
+/// The reason why a report requires moderation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModerationReason {
-    /// More reports came within an hour than are shown without moderation.
+    /// The hourly limit of reports without moderation is exceeded.
     Flood,
     /// Many ATMs of one operator were reported as unusable within an hour.
     Burst,
@@ -105,42 +106,42 @@ pub enum DecidedBy {
     Moderator,
 }
 
-/// The weight of a report.
+/// The weight of a report as evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "u8")]
 pub enum Weight {
-    /// An anonymous reporter, or a user of less than a week: 1.
+    /// The weight 1, for an anonymous reporter or an account that is less than a week old.
     Low,
-    /// A user of at least a week: 3.
+    /// The weight 3, for an account that is at least a week old.
     High,
 }
 
 rows! {
-    /// A report.
+    /// A report about an ATM.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct MachineReport in "atm_reports" by [id] {
         pub id: ReportId,
-        /// The number of the ATM when the report was sent.
-        pub atm_id: AtmId as AtmNumber,
-        /// The operator of the ATM, folded: many reports about one operator at once need moderation.
+        /// The ID of the ATM at the time of the report.
+        pub atm_id: AtmId as AtmIdColumn,
+        /// The folded name of the ATM's operator, used to detect many reports about one operator.
         #[serde(skip)]
         pub operator: String,
         pub seen: Finding,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub how: Option<EvidenceSource>,
-        /// When it was observed.
+        /// The time of the observation.
         pub seen_at: Timestamp,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// The hash of the folded text.
         #[serde(skip)]
         pub text_hash: Option<String>,
-        /// The user of the system domain, or the operator's API key.
+        /// The user ID on the system domain, or the ID of the operator's API key.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reporter: Option<String>,
         pub weight: Weight,
-        /// The first report of this person about this ATM. Reports with equal values count once.
+        /// The ID of the first report by this person about this ATM. Reports with equal values count only once.
         #[serde(skip)]
         pub voice: ReportId,
         #[serde(skip)]
@@ -153,20 +154,20 @@ rows! {
         pub decided_by: Option<DecidedBy>,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub decided_at: Option<Timestamp>,
-        /// The state before the moderator decided.
+        /// The state before the moderator's decision.
         #[serde(skip)]
         pub decided_from: Option<ReportState>,
-        /// The hash of the client's address, for a day.
+        /// The salted hash of the client address, deleted after a day.
         #[serde(skip)]
         pub address: Option<String>,
-        /// The hash of the network of the address, for a day.
+        /// The salted hash of the client's network, deleted after a day.
         #[serde(skip)]
         pub network: Option<String>,
     }
 }
 
 rows! {
-    /// A person whose reports are rejected.
+    /// A reporter who is banned from sending reports.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct BannedReporter in "atm_report_bans" by [reporter] {
@@ -176,7 +177,7 @@ rows! {
 }
 
 impl Finding {
-    /// All observations, in the order of the form.
+    /// All findings, in the order of the report form.
     pub const ALL: [Self; 6] = [Self::There, Self::Gone, Self::Broken, Self::WrongPlace, Self::WrongHours, Self::Other];
 
     /// Returns the word in the API and in the database.
@@ -198,7 +199,7 @@ impl Finding {
         Self::ALL.into_iter().find(|seen| seen.as_str() == word)
     }
 
-    /// Returns `true` if the ATM cannot be used.
+    /// Returns `true` if the finding means that the ATM cannot be used.
     #[must_use]
     pub fn is_unusable(self) -> bool {
         matches!(self, Self::Gone | Self::Broken)
@@ -206,7 +207,7 @@ impl Finding {
 }
 
 impl EvidenceSource {
-    /// All sources, in the order of the form.
+    /// All sources, in the order of the report form.
     pub const ALL: [Self; 4] = [Self::Used, Self::Saw, Self::Asked, Self::Phoned];
 
     /// Returns the word in the API and in the database.
@@ -226,7 +227,7 @@ impl EvidenceSource {
         Self::ALL.into_iter().find(|how| how.as_str() == word)
     }
 
-    /// Returns `true` if the reporter was there.
+    /// Returns `true` if the reporter was at the location.
     #[must_use]
     pub fn is_first_hand(self) -> bool {
         matches!(self, Self::Used | Self::Saw)
@@ -234,7 +235,7 @@ impl EvidenceSource {
 }
 
 impl ReportState {
-    /// All states, from first to last.
+    /// All states, in the order of their lifecycle.
     pub const ALL: [Self; 6] = [Self::New, Self::Shown, Self::Accepted, Self::Rejected, Self::Duplicate, Self::Expired];
 
     /// Returns the word in the API and in the database.

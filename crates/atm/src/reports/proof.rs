@@ -1,9 +1,9 @@
-//! Proof of work: a report that costs a second of a processor is not part of a flood.
+//! Proof of work for reports. It costs the client about a second of CPU time, so that floods of reports are expensive.
 //!
-//! A proof is a text for which SHA-256 of `ATM|SEEN|DAY|PROOF` begins with [`PROOF_BITS`] zero bits: the number of the
-//! ATM, the observation as in the API, the day in UTC (`2026-11-23`). Each report needs its own proof. A proof does not
-//! change the weight of a report; a report with a proof is shown even if the server's limit of unmoderated reports is
-//! exceeded.
+//! A proof is a text such that the SHA-256 hash of `ATM|SEEN|DAY|PROOF` starts with [`PROOF_BITS`] zero bits. `ATM` is
+//! the ID of the ATM, `SEEN` the finding as in the API, and `DAY` the date in UTC (`2026-11-23`). Each report needs its
+//! own proof. A proof does not change the weight of a report, but the report is shown without moderation even if the
+//! server's limit of unmoderated reports is exceeded.
 
 use data_encoding::HEXLOWER;
 use jiff::tz::TimeZone;
@@ -13,13 +13,14 @@ use signpost_locator::AtmId;
 
 use super::Finding;
 
-/// Number of zero bits at the beginning of the hash: about a million attempts.
+/// Required number of zero bits at the start of the hash. A client needs about a million attempts.
 pub const PROOF_BITS: u32 = 20;
 
 /// Maximum length of a proof, in bytes.
 pub const MAX_PROOF: usize = 64;
 
-/// Returns the hash of a proof that is valid for today or yesterday. The hash is stored, so that a proof is used once.
+/// Checks that a proof is valid for today or yesterday, and returns its hash. The hash is stored, so that each proof
+/// can be used only once.
 #[must_use]
 pub fn check_proof(atm: AtmId, seen: Finding, proof: &str, now: Timestamp) -> Option<String> {
     if !(1..=MAX_PROOF).contains(&proof.len()) {
@@ -44,7 +45,7 @@ fn zero_bits(hash: &[u8; 32]) -> u32 {
 mod tests {
     use super::*;
 
-    /// 2026-11-23
+    /// The current time in the tests, 2026-11-23 at midnight UTC.
     const NOW: Timestamp = Timestamp::constant(1_795_392_000, 0);
 
     fn atm(number: u64) -> AtmId {

@@ -1,5 +1,5 @@
-//! Recognizes reports from one address without storing the address: a hash with a daily salt is stored for a day. Then
-//! the hash is deleted, and a little later the salt.
+//! Salted hashes of client addresses. They recognize reports from an address without storing it. The salt changes
+//! daily. Hashes are deleted after a day, and salts a little later.
 
 use std::net::IpAddr;
 
@@ -10,17 +10,18 @@ use sha2::Sha256;
 use signpost_platform::limits::customer_network;
 use signpost_store::rows;
 
-/// Retention of the hash of an address: less than a day, with the interval between two sweeps.
+/// Retention of an address hash. It is less than a day, so that the hash is deleted within a day despite the sweep
+/// interval.
 pub const ADDRESS_HASH_RETENTION: SignedDuration = SignedDuration::from_hours(23);
 
 const SECONDS_A_DAY: i64 = 24 * 3600;
 
 rows! {
-    /// The salt of one day for the hashes of addresses.
+    /// The salt for the address hashes of a day.
     #[derive(Clone)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub struct ReportSalt in "atm_report_salts" by [day] {
-        /// In days since 1970, UTC.
+        /// The number of days since 1970 in UTC.
         pub day: i64,
         pub salt: String,
     }
@@ -39,20 +40,23 @@ impl ReportSalt {
         Self { day, salt: HEXLOWER.encode(&random) }
     }
 
-    /// Returns the hashes of an address and of its network of 24 or 64 bits.
+    /// Returns the hashes of an address and of its network, a prefix of 24 bits for IPv4 or 64 bits for IPv6.
     #[must_use]
     pub fn hash(&self, address: IpAddr) -> HashedAddress {
-        HashedAddress { address: self.of("address", address), network: self.of("network", customer_network(address)) }
+        HashedAddress {
+            address: self.keyed_hash("address", address),
+            network: self.keyed_hash("network", customer_network(address)),
+        }
     }
 
-    fn of(&self, purpose: &str, address: IpAddr) -> String {
+    fn keyed_hash(&self, purpose: &str, address: IpAddr) -> String {
         let mac = Hmac::<Sha256>::new_from_slice(self.salt.as_bytes()).expect("HMAC takes keys of any length");
         let mac = mac.chain_update(purpose).chain_update(address.to_string());
         HEXLOWER.encode(&mac.finalize().into_bytes()[..16])
     }
 }
 
-/// The hashes of an address and of its network.
+/// The salted hashes of a client address and of its network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct HashedAddress {

@@ -1,19 +1,19 @@
-//! Stores reports sequentially: each is compared with the others and then written, so that no report of this server
-//! invalidates another's comparison.
+//! A queue that serializes the storage of reports within a server process. Each report is compared with the existing
+//! reports before it is written; without the queue, concurrent reports would invalidate each other's comparison.
 
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 
-/// Maximum reports that wait for their slot.
+/// Maximum number of reports in the queue.
 const MAX_WAITING: usize = 128;
 
-/// The slot for storing a report, and its queue.
+/// The single slot for storing a report, and the queue of waiting reports.
 #[derive(Debug)]
 pub struct ReportSlots {
     places: Semaphore,
     slot: Mutex<()>,
 }
 
-/// The slot of a report, released on drop.
+/// Exclusive permission to store a report, released on drop.
 #[derive(Debug)]
 pub struct ReportSlot<'a> {
     _slot: MutexGuard<'a, ()>,
@@ -27,7 +27,7 @@ impl Default for ReportSlots {
 }
 
 impl ReportSlots {
-    /// Waits for the slot. `None` if too many reports wait already.
+    /// Waits for the slot. Returns `None` if the queue is full.
     pub async fn next(&self) -> Option<ReportSlot<'_>> {
         let place = self.places.try_acquire().ok()?;
         Some(ReportSlot { _slot: self.slot.lock().await, _place: place })

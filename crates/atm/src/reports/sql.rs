@@ -1,5 +1,5 @@
-//! Reports in the database. A decision that depends on other reports is written only if they did not change since they
-//! were read, so that limits are exact with concurrent reports and several servers.
+//! Database access for reports. A write that depends on other reports fails if any report has changed since they were
+//! read, so that limits are exact despite concurrent requests and several servers.
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
@@ -12,9 +12,10 @@ use super::admission::{ExistingReports, RecentReports, is_long};
 use super::salt::{ADDRESS_HASH_RETENTION, HashedAddress, ReportSalt, day_of};
 use super::{BannedReporter, MachineReport, REPORT_RETENTION, ReportId, ReportState, Weight};
 
-/// Maximum stored reports about one ATM besides accepted reports. The oldest are deleted.
+/// Maximum number of stored reports about an ATM, not counting accepted reports. The oldest reports beyond it are
+/// deleted.
 const MAX_STORED_PER_ATM: i64 = 100;
-/// Retention of a report after it no longer counts. A duplicate never counts.
+/// Retention of a report that no longer counts. Duplicates never count.
 const EXPIRED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 const VERSION: &str = "SELECT version FROM atm_report_state";
@@ -59,7 +60,7 @@ const TRIM: &str = "
     DELETE FROM atm_reports WHERE atm_id = $1 AND state <> 'accepted' AND id NOT IN (
         SELECT id FROM atm_reports WHERE atm_id = $1 AND state <> 'accepted' ORDER BY id DESC LIMIT $2
     )";
-/// Only the newest decision of the operator counts.
+/// Deletes earlier decisions of the operator, because only the newest counts.
 const TRIM_DECIDED: &str = "DELETE FROM atm_reports WHERE atm_id = $1 AND decided_by = 'operator'";
 
 const FIND: &str = sql!(MachineReport::SELECT, " WHERE id = $1");
@@ -74,8 +75,8 @@ const DECIDE: &str = "
     WHERE id = $1 AND (state IN ('new', 'shown', 'duplicate')
         OR ($2 = 'rejected' AND state = 'accepted' AND decided_by = 'operator'))";
 const RELEASE: &str = "UPDATE atm_reports SET state = 'shown', held = NULL WHERE id = $1 AND state = 'new'";
-/// Before the moderator, only the operator's key can have decided. If an older version did not store the state before
-/// the decision, it is inferred.
+/// Restores the state before the moderator's decision. Older versions did not store this state, so it is inferred: only
+/// the operator can have decided before the moderator.
 const UNDO: &str = "
     UPDATE atm_reports SET decided_from = NULL,
         decided_by = CASE WHEN decided_from = 'accepted' THEN 'operator' END,
@@ -101,46 +102,46 @@ const PURGE: &str = "
     DELETE FROM atm_reports
     WHERE (state IN ('rejected', 'expired') AND created_at <= $1) OR (state = 'duplicate' AND created_at <= $2)";
 
-/// The sender of a report, for the comparison with other reports.
+/// The identity of a report's sender, for the comparison with other reports.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ReportOrigin {
-    /// The signed-in user.
+    /// The user ID, if the sender is signed in.
     pub person: Option<String>,
     pub weight: Weight,
-    /// The hashes with the salts of today and of yesterday.
+    /// The address hashes with the salts of today and yesterday.
     pub address: [HashedAddress; 2],
-    /// The operator of the ATM, folded.
+    /// The folded name of the ATM's operator.
     pub operator: String,
-    /// The beginning of the window of the address limit.
+    /// The start of the window of the address limit.
     pub address_since: Timestamp,
 }
 
 /// The result of writing a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportWrite {
-    /// It is stored.
+    /// The report is stored.
     Stored,
-    /// Other reports changed since they were read.
+    /// Nothing is stored, because other reports have changed since they were read.
     Changed,
-    /// Its proof of work was used before.
+    /// Nothing is stored, because the proof of work was used before.
     ProofUsed,
 }
 
-/// A decision of the moderator.
+/// An action of the moderator on a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moderation {
-    /// The report is right.
+    /// Confirms the report and makes it a decision.
     Accept,
-    /// The report waited, and is shown from now on.
+    /// Shows a report that was held for moderation.
     Release,
-    /// The report is wrong.
+    /// Rejects the report.
     Reject,
-    /// The decision is revoked.
+    /// Revokes the moderator's earlier decision.
     Undo,
 }
 
-/// Returns the version of the reports.
+/// Returns the version of the stored reports.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -179,35 +180,35 @@ pub async fn read_others(
     Ok(ExistingReports {
         version: row.int(0)?,
         is_banned: count(&row, 1)? > 0,
-        from_address: passed(&row, 2)?,
-        about_atm: passed(&row, 4)?,
-        by_account: passed(&row, 6)?,
+        from_address: recent_reports(&row, 2)?,
+        about_atm: recent_reports(&row, 4)?,
+        by_account: recent_reports(&row, 6)?,
         in_hour: count(&row, 8)?,
         waiting: count(&row, 9)?,
         stored: count(&row, 10)?,
         atms_of_operator: count(&row, 11)?,
         equal_report: report_id(&row, 12)?,
-        voice: report_id(&row, 13)?,
+        first_by_reporter: report_id(&row, 13)?,
         repetition: report_id(&row, 14)?,
-        from_network: passed(&row, 15)?,
+        from_network: recent_reports(&row, 15)?,
         duplicates: count(&row, 17)?,
     })
 }
 
-fn count(row: &Row, at: usize) -> Result<u32> {
-    Ok(u32::try_from(row.int(at)?)?)
+fn count(row: &Row, column: usize) -> Result<u32> {
+    Ok(u32::try_from(row.int(column)?)?)
 }
 
-/// Returns the number of reports in a column, and the time of the oldest in the next column.
-fn passed(row: &Row, at: usize) -> Result<RecentReports> {
-    Ok(RecentReports { count: count(row, at)?, oldest: row.opt_time(at + 1)? })
+/// Reads the number of reports from a column, and the time of the oldest report from the next column.
+fn recent_reports(row: &Row, column: usize) -> Result<RecentReports> {
+    Ok(RecentReports { count: count(row, column)?, oldest: row.opt_time(column + 1)? })
 }
 
-fn report_id(row: &Row, at: usize) -> Result<Option<ReportId>> {
-    Ok(row.opt_text(at)?.and_then(ReportId::parse))
+fn report_id(row: &Row, column: usize) -> Result<Option<ReportId>> {
+    Ok(row.opt_text(column)?.and_then(ReportId::parse))
 }
 
-/// Stores a report if no other report changed since `version`.
+/// Stores a report if no other report has changed since `version`.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -243,7 +244,7 @@ pub async fn list_counting(store: &Store) -> Result<Vec<MachineReport>> {
     read_all(store.read(COUNTING, params![]).await?)
 }
 
-/// Returns the newest reports of a state and of an ATM, newest first; without these, of all.
+/// Returns the newest reports, newest first, optionally only those in a state or about an ATM.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -266,10 +267,10 @@ pub async fn count_new(store: &Store) -> Result<u32> {
     count(&store.read_one(COUNT_NEW, params![]).await?.context("COUNT is one row")?, 0)
 }
 
-/// Moderates a report.
+/// Applies an action of the moderator to a report.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the state of the report does not allow this.
+/// [`WriteError::Conflict`] if the state of the report does not allow the action.
 pub async fn moderate(
     store: &Store,
     report: &MachineReport,
@@ -292,7 +293,7 @@ pub async fn moderate(
     store.commit([Statement::expect_row(ADVANCE, params![]), change, entry]).await
 }
 
-/// Bans a reporter, and rejects the reports of this reporter that are pending or shown.
+/// Bans a reporter, and rejects the reporter's pending and shown reports.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the reporter is banned already.
@@ -338,8 +339,8 @@ pub async fn list_bans(store: &Store) -> Result<Vec<BannedReporter>> {
     store.read(BANS, params![]).await?.into_iter().map(BannedReporter::from_row).collect()
 }
 
-/// Returns the salt of today (creates it if it is missing) and the salt of yesterday, or today's again if there is
-/// none.
+/// Returns the salts of today and yesterday. Creates today's salt if it is missing, and returns it twice if there is no
+/// salt of yesterday.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -360,7 +361,7 @@ async fn find_salts(store: &Store, today: i64) -> Result<Vec<ReportSalt>> {
     store.read(SALTS, params![today, today - 1]).await?.into_iter().map(ReportSalt::from_row).collect()
 }
 
-/// Deletes old address hashes, salts and reports.
+/// Deletes expired address hashes, salts and reports.
 ///
 /// # Errors
 /// If the database cannot be written.

@@ -1,4 +1,4 @@
-//! The summary of reports for tools: in English, without texts of reporters.
+//! The English summary of an ATM's reports for tool replies. It never contains text written by reporters.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use super::evidence::ReportVerdict;
 use super::{DecidedBy, Finding};
 
-/// Returns an observation as a clause.
+/// Returns a clause that describes a finding.
 fn claim(seen: Finding) -> &'static str {
     match seen {
         Finding::There => "it is there",
@@ -18,21 +18,21 @@ fn claim(seen: Finding) -> &'static str {
     }
 }
 
-/// Returns a number of people, such as `1 person` or `2 people`.
+/// Formats a number of people, such as `1 person` or `2 people`.
 fn count_people(count: usize) -> String {
     if count == 1 { "1 person".to_owned() } else { format!("{count} people") }
 }
 
-/// Returns the result of the reports of an ATM as one clause; `None` if there is none.
+/// Summarizes the verdict of an ATM's reports in a clause, or returns `None` if there are no reports.
 #[must_use]
 pub fn describe(verdict: &ReportVerdict) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     if let Some(decision) = verdict.decision {
-        let who = match decision.by {
+        let role = match decision.by {
             DecidedBy::Operator => "its operator",
             DecidedBy::Moderator => "a moderator here",
         };
-        parts.push(format!("{who} says that {}", claim(decision.seen)));
+        parts.push(format!("{role} says that {}", claim(decision.seen)));
     }
     let order =
         [Finding::Gone, Finding::Broken, Finding::WrongPlace, Finding::WrongHours, Finding::Other, Finding::There];

@@ -1,6 +1,6 @@
-//! The countries, by code: two letters, three letters, English name, and folded names.
+//! The table of countries, sorted by two-letter code.
 
-/// Code, code of three letters, name, folded names.
+/// A row of the table: the two-letter code, the three-letter code, the English name, and further folded names.
 pub(super) type CountryRow = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]

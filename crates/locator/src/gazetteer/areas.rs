@@ -1,10 +1,11 @@
-//! Texts that name an area: states and countries (too large to search around), and counties.
+//! Resolver steps for texts without a place, and for texts that name a county, or a state or country that is too large
+//! to search around.
 
 use super::around::has_only_filler_words;
 use super::county::County;
 use super::exact::MAX_ALTERNATIVES;
 use super::location_text::LocationText;
-use super::parts::{names_a_thing, split_at_prepositions};
+use super::parts::{contains_facility_word, split_at_prepositions};
 use super::query::{Query, Within};
 use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use super::steps::PlaceAnswer;
@@ -13,13 +14,13 @@ use crate::country::Country;
 use crate::fold::{fold, words};
 use crate::region::Region;
 
-/// Kinds in the names of counties.
-const KINDS: [&str; 5] = ["county", "parish", "borough", "municipio", "area"];
-/// Minimum population of a place with only filler words in its name.
-const LARGE: u32 = 20_000;
+/// Generic words in the names of counties.
+const GENERIC_WORDS: [&str; 5] = ["county", "parish", "borough", "municipio", "area"];
+/// Minimum population of a place with a name that consists only of filler words.
+const MIN_FILLER_NAME_POPULATION: u32 = 20_000;
 
 impl Gazetteer {
-    /// Rejects a text that refers to the user's own position, or contains no place.
+    /// Rejects a text that refers to the user's own position or contains no place.
     pub(super) fn no_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let text = location.text;
         let has_no_place = text.eq_ignore_ascii_case("n/a") || has_only_filler_words(text);
@@ -33,7 +34,7 @@ impl Gazetteer {
         if text.contains(char::is_whitespace)
             && let Some(place) = self.named(&name, Within::Anywhere).next()
             && place.is_main_name()
-            && self.population(place.place()) >= LARGE
+            && self.population(place.place()) >= MIN_FILLER_NAME_POPULATION
         {
             return None;
         }
@@ -55,7 +56,7 @@ impl Gazetteer {
         if areas.is_empty() {
             areas.extend(area_in_words(location.core));
         }
-        // Somewhere in Florida
+        // Example: `Somewhere in Florida`.
         if areas.is_empty()
             && let Some(area) = area_after_filler_words(location)
         {
@@ -71,24 +72,24 @@ impl Gazetteer {
         Some(Err(Unresolved { suggestions, ..Unresolved::too_large(location.core) }))
     }
 
-    /// Returns the largest places of some areas.
+    /// Returns the largest places in some areas.
     fn largest_of(&self, areas: &[Within]) -> Vec<Place> {
         let mut largest: Vec<u32> = areas.iter().flat_map(|within| self.largest(*within)).collect();
-        // Places are numbered by size.
+        // Places are numbered by descending population.
         largest.sort_unstable();
         largest.dedup();
         largest.truncate(MAX_ALTERNATIVES);
         largest.into_iter().map(|at| self.place(at)).collect()
     }
 
-    /// Returns the county that a text names. Without a state, only if a single state has a county of that name.
+    /// Returns the county that a text names. Without a state, the name must be unique.
     pub(super) fn county_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         location.queries().iter().filter(|query| query.before.is_none()).find_map(|query| self.county_of_query(query))
     }
 
     fn county_of_query(&self, query: &Query<'_>) -> Option<PlaceAnswer> {
         let name = county_name(query);
-        let is_county = KINDS.iter().any(|kind| name.ends_with(kind));
+        let is_county = GENERIC_WORDS.iter().any(|kind| name.ends_with(kind));
         if !is_county && !matches!(query.within, Within::Region(_)) {
             return None;
         }
@@ -111,7 +112,8 @@ impl Gazetteer {
     }
 }
 
-/// Checks for the code of a region in capitals or after a comma: `IN`, `ME` and `OR` are words as well.
+/// Checks whether a text contains the code of a region. The code must be in upper case or follow a comma, because `IN`,
+/// `ME` and `OR` are also words.
 fn names_region(text: &str) -> bool {
     if let Some((_, end)) = text.rsplit_once(',')
         && Region::parse(end).is_some()
@@ -135,17 +137,17 @@ fn has_lowercase(text: &str) -> bool {
 /// Returns the area in a text such as `Somewhere in Florida`.
 fn area_after_filler_words<'a>(location: &LocationText<'a>) -> Option<LocationText<'a>> {
     let pairs = split_at_prepositions(location.core);
-    let (_, area) = pairs.into_iter().find(|(what, _)| has_only_filler_words(what) && !names_a_thing(what))?;
+    let (_, area) = pairs.into_iter().find(|(what, _)| has_only_filler_words(what) && !contains_facility_word(what))?;
     let area = location.part(area);
     if area.areas().is_empty() { None } else { Some(area) }
 }
 
-/// Returns the region that a text names with other words: `the state of Texas`, `Texas, USA`, `Calif.`
+/// Returns the region that a text names in other forms: `the state of Texas`, `Texas, USA`, `Calif.`
 fn area_in_words(text: &str) -> Option<Within> {
     const BEFORE: [&str; 6] =
         ["all of ", "anywhere in ", "commonwealth of ", "province of ", "state of ", "the state of "];
     const AFTER: [&str; 3] = [" state", " province", " territory"];
-    /// Abbreviated regions that are also words or names of places.
+    /// Abbreviations of regions that are also words or names of places.
     const WORDS: [&str; 12] = ["ala", "ark", "cal", "del", "ill", "ind", "man", "miss", "mont", "nev", "ore", "wash"];
     let lower = text.to_lowercase();
     let name = BEFORE.iter().find_map(|before| lower.strip_prefix(before)).unwrap_or(&lower);
@@ -167,7 +169,7 @@ fn area_in_words(text: &str) -> Option<Within> {
     Some(Within::Region(region))
 }
 
-/// Returns the folded name of a county, with its unabbreviated kind at the end.
+/// Returns the folded name of a county, with its unabbreviated generic word at the end.
 fn county_name(query: &Query<'_>) -> String {
     if let Some(name) = query.name.strip_prefix("countyof") {
         return format!("{name}county");

@@ -1,8 +1,8 @@
-//! Filler words around a place, and texts without a place.
+//! Detection of filler words around a place (`bitcoin atms near Miami`) and of texts without a place (`near me`).
 
 use crate::fold::{long_form, words};
 
-/// Filler words before a place, in several languages. Sorted.
+/// Filler words before a place, in several languages, sorted alphabetically.
 #[rustfmt::skip]
 const BEFORE: [&str; 92] = [
     "a", "al", "am", "any", "are", "around", "at", "atm", "atms", "automat", "automaten", "bei", "best", "bitcoin",
@@ -13,15 +13,15 @@ const BEFORE: [&str; 92] = [
     "on", "one", "ones", "open", "or", "outside", "perto", "please", "postal", "pres", "proche", "s", "sell",
     "show", "some", "tell", "the", "there", "to", "von", "want", "what", "whats", "where", "with", "zip", "zipcode",
 ];
-/// Filler words after a place. Sorted.
+/// Filler words after a place, sorted alphabetically.
 #[rustfmt::skip]
 const AFTER: [&str; 24] = [
     "area", "around", "atm", "atms", "bitcoin", "bitcoins", "btc", "crypto", "downtown", "here", "kiosk", "kiosks",
     "machine", "machines", "me", "near", "nearby", "now", "open", "please", "right", "thanks", "today", "tonight",
 ];
-/// Words for the user's own position, or for things that are everywhere: `my current location`, `the mall`. Sorted.
+/// Words for the user's own position or for common things: `my current location`, `the mall`. Sorted alphabetically.
 #[rustfmt::skip]
-const OWN: [&str; 188] = [
+const NON_PLACE_WORDS: [&str; 188] = [
     "aca", "actual", "actuelle", "address", "agora", "ahora", "airport", "aktuell", "aktuelle", "aktuellen",
     "aktueller", "alrededor", "anywhere", "apartment", "aqui", "atual", "automatico", "automaticos", "autour",
     "bairro", "bank", "barrio", "beach", "benutzer", "bin", "block", "caixas", "casa", "cercana", "cercanas",
@@ -42,7 +42,7 @@ const OWN: [&str; 188] = [
     "zone", "zu", "zuhause",
 ];
 
-/// Filler words that may also be the start of a name: `De Leon`, `The Colony`. Sorted.
+/// Filler words that may also be the start of a name: `De Leon`, `The Colony`. Sorted alphabetically.
 const ARTICLES: [&str; 8] = ["al", "de", "der", "do", "em", "en", "the", "von"];
 
 /// Returns the text without the filler words around a place, as in `bitcoin atms near Miami`. The result is never
@@ -64,7 +64,7 @@ pub(super) fn without_filler_words(text: &str) -> &str {
     core
 }
 
-/// Returns the core of a text with the articles before it: they may be the start of its name.
+/// Extends the core of a text by the articles before it, because they may be the start of its name.
 pub(super) fn include_article<'a>(text: &'a str, core: &'a str) -> &'a str {
     let Some(start) = (core.as_ptr() as usize).checked_sub(text.as_ptr() as usize) else { return core };
     let (before, _) = text.split_at(start.min(text.len()));
@@ -75,7 +75,7 @@ pub(super) fn include_article<'a>(text: &'a str, core: &'a str) -> &'a str {
     text.get(start..end).unwrap_or(core)
 }
 
-/// Checks for a preposition at the end of a text: `near me`, not `surprise me`.
+/// Returns `true` if a text ends in a preposition, to distinguish `near me` from `surprise me`.
 fn ends_near(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     ["near", "around", "by", "to", "close", "closest", "nearest"].iter().any(|word| last.eq_ignore_ascii_case(word))
@@ -87,14 +87,15 @@ fn is_maine(before: &str, last: &str) -> bool {
     is_code || (before.ends_with(',') && last.eq_ignore_ascii_case("me"))
 }
 
-/// Checks whether a text has only filler words and words for the user's own position.
+/// Checks whether a text consists only of filler words and words for the user's own position.
 pub(super) fn has_only_filler_words(text: &str) -> bool {
-    text.split_whitespace()
-        .all(|piece| all_words(piece, |word| is_in(&BEFORE, word) || is_in(&AFTER, word) || is_in(&OWN, word)))
+    text.split_whitespace().all(|piece| {
+        all_words(piece, |word| is_in(&BEFORE, word) || is_in(&AFTER, word) || is_in(&NON_PLACE_WORDS, word))
+    })
 }
 
 fn all_words(piece: &str, is_known: impl Fn(&str) -> bool) -> bool {
-    // Most words are ASCII, and folding them would dominate the time.
+    // Fast path: most words are ASCII, and folding them would dominate the running time.
     let core = piece.trim_end_matches([',', ';', ':', '!', '?']);
     let mut plain = [0; MAX_WORD_BYTES];
     if let Some(plain) = plain.get_mut(..core.len())
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn word_lists_are_sorted() {
-        for list in [&BEFORE[..], &AFTER, &OWN, &ARTICLES] {
+        for list in [&BEFORE[..], &AFTER, &NON_PLACE_WORDS, &ARTICLES] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }

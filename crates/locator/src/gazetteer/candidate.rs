@@ -1,10 +1,10 @@
-//! A place that a name may mean.
+//! Candidates: places that a name may refer to.
 
-/// Factor by which a place is less likely to be meant by an alternate name than a place of equal size by its main name.
-/// Paris is an alternate name of Parys in South Africa.
-const ALTERNATE_NAME: u32 = 20;
+/// Divisor for the likelihood of a place that is found by an alternate name. Paris, for example, is an alternate name
+/// of Parys in South Africa.
+const ALTERNATE_NAME_DIVISOR: u32 = 20;
 
-/// A place that a name leads to: the number of the place × 2, plus 1 if the name is not its main name.
+/// A place that a name may refer to, encoded as the number of the place × 2, plus 1 for an alternate name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate(pub(super) u32);
 
@@ -19,13 +19,14 @@ impl Candidate {
         self.0.is_multiple_of(2)
     }
 
-    /// Returns how likely the place of this population is meant by the name, in people.
+    /// Returns the likelihood that the name refers to this place, as an equivalent population. `population` is the
+    /// population of the place.
     pub(super) fn likelihood(self, population: u32) -> u32 {
-        if self.is_main_name() { population } else { population / ALTERNATE_NAME }
+        if self.is_main_name() { population } else { population / ALTERNATE_NAME_DIVISOR }
     }
 }
 
-/// Returns the first `max` places of some candidates, each once.
+/// Returns the first `max` distinct places of the candidates.
 pub(super) fn distinct_places(candidates: impl IntoIterator<Item = Candidate>, max: usize) -> Vec<u32> {
     let mut places = Vec::new();
     for place in candidates.into_iter().map(Candidate::place) {

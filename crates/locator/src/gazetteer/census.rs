@@ -1,5 +1,5 @@
-//! Parser of the table of county subdivisions of the Census (`2025_Gaz_cousubs_national.txt`, and of other years):
-//! separated by `|` since 2025, and before by tabs with padded cells. The order of its columns depends on the year.
+//! Parser of the Census Bureau's table of county subdivisions (such as `2025_Gaz_cousubs_national.txt`). Since 2025,
+//! cells are separated by `|`; older tables use tabs and padded cells. The order of the columns depends on the year.
 //! Format:
 //! `https://www.census.gov/programs-surveys/geography/technical-documentation/records-layout/gaz-record-layouts.html`
 
@@ -10,12 +10,12 @@ use crate::region::Region;
 
 /// Names of the columns that are read.
 const COLUMNS: [&str; 6] = ["USPS", "GEOID", "NAME", "FUNCSTAT", "INTPTLAT", "INTPTLONG"];
-/// Codes of active governments. The others exist only in statistics.
+/// Codes of subdivisions with an active government. Subdivisions with other codes exist only for statistics.
 const ACTIVE: [&str; 3] = ["A", "B", "C"];
-/// Digits of the number of a county subdivision: 2 for the state, 3 for the county, 5 for the subdivision.
+/// Number of digits in the GEOID of a county subdivision: 2 for the state, 3 for the county, 5 for the subdivision.
 const GEOID_DIGITS: usize = 10;
 
-/// The positions of the columns in a table of county subdivisions.
+/// The layout of a table of county subdivisions, as determined by its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CensusTable {
     separator: char,
@@ -24,7 +24,7 @@ pub struct CensusTable {
     at: [usize; COLUMNS.len()],
 }
 
-/// An invalid line of a table of county subdivisions.
+/// The error of an invalid line in a table of county subdivisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CensusLineError {
     /// The header belongs to another table.
@@ -33,15 +33,15 @@ pub enum CensusLineError {
          (2025_Gaz_cousubs_national.zip)"
     )]
     Column(&'static str),
-    /// A row has fewer or more cells than the header.
+    /// The row has fewer or more cells than the header.
     #[error("there are {found} columns, but {expected} in the header")]
     Count {
-        /// In the row.
+        /// The number of cells in the row.
         found: usize,
-        /// In the header.
+        /// The number of cells in the header.
         expected: usize,
     },
-    /// A cell is invalid.
+    /// A cell is invalid: the column, the cell and the expected content.
     #[error("{0} is {1:?}, which is not {2}")]
     Cell(&'static str, String, &'static str),
 }
@@ -53,7 +53,7 @@ impl CensusLineError {
 }
 
 impl CensusTable {
-    /// Reads the first line of a table. `None` if it is not a header of the Census.
+    /// Parses the first line of a table. Returns `None` if it is not the header of a Census table.
     ///
     /// # Errors
     /// [`CensusLineError::Column`], if it is the header of another table of the Census.
@@ -74,7 +74,7 @@ impl CensusTable {
         Some(Ok(Self { separator, count: cells.len(), at }))
     }
 
-    /// Reads a row. `None` for a subdivision without an active government, as most in the south and west are.
+    /// Parses a row. Returns `None` for a subdivision without an active government, as is common in the south and west.
     ///
     /// # Errors
     /// [`CensusLineError`], if cells are missing or invalid.

@@ -1,4 +1,4 @@
-//! Counties of the United States by name, and the county of a place.
+//! Lookups of counties of the United States by name, and of the county of a place.
 
 use super::Gazetteer;
 use super::blob::{PlaceArea, StoredCounty};
@@ -7,26 +7,27 @@ use crate::fold::fold;
 use crate::point::Point;
 use crate::region::Region;
 
-/// Folded kinds of counties. Longer kinds come before their own endings.
+/// Generic words in the names of counties, in folded form. A word comes before any word that is its suffix.
 #[rustfmt::skip]
-const KINDS: [&str; 11] = [
+const GENERIC_WORDS: [&str; 11] = [
     "cityandborough", "cityandcounty", "planningregion", "municipality", "censusarea", "municipio", "borough",
     "county", "parish", "city", "co",
 ];
 
-/// A county of the United States or its equivalent: a parish, a borough, an independent city.
+/// A county of the United States or an equivalent (parish, borough, independent city).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct County {
-    /// The name with its kind: `Cook County`, `Orleans Parish`. Independent cities have no kind.
+    /// The full name, such as `Cook County` or `Orleans Parish`. The names of independent cities have no generic word.
     pub(super) name: String,
     pub(super) region: Region,
-    /// The middle of its postcodes.
+    /// The middle of the county's postcodes.
     pub(super) point: Point,
 }
 
 impl Gazetteer {
-    /// Returns the counties with this folded name, with or without a kind, those with most postcodes first. If some of
-    /// them are of the named kind, only those: Baltimore is a city next to Baltimore County.
+    /// Returns the counties with this folded name, with or without a generic word, sorted by descending number of
+    /// postcodes. Counties of another kind than the named kind are omitted if any county matches it: Baltimore is a
+    /// city next to Baltimore County.
     pub(super) fn counties(&self, name: &str, within: Within) -> impl Iterator<Item = County> {
         let (core, kind) = without_kind(name);
         let (mut found, of_other_kinds): (Vec<&StoredCounty>, Vec<&StoredCounty>) = match kind {
@@ -34,24 +35,24 @@ impl Gazetteer {
             None => (Vec::new(), Vec::new()),
         };
         if found.is_empty() {
-            // A name may end in a kind: Charles City County.
+            // The name itself may end in a generic word: Charles City County.
             found = self.counties_of_key(name, within).chain(of_other_kinds).collect();
         }
         found.into_iter().filter_map(|county| self.county(county))
     }
 
-    /// Returns the county of a place, with its kind.
-    pub(super) fn county_of(&self, at: u32) -> Option<&str> {
-        self.county_name(self.contents.places[at as usize].county)
+    /// Returns the full name of a place's county.
+    pub(super) fn county_of(&self, place: u32) -> Option<&str> {
+        self.county_name(self.contents.places[place as usize].county)
     }
 
-    /// Returns `true` if a place has a post office with one of its names: in its region, it is the most likely meaning
-    /// of the name.
-    pub(super) fn has_post_office(&self, at: u32) -> bool {
-        self.contents.places[at as usize].has_post_office
+    /// Returns `true` if there is a post office with one of the place's names. Such a place is preferred to other
+    /// places with the name in its region.
+    pub(super) fn has_post_office(&self, place: u32) -> bool {
+        self.contents.places[place as usize].has_post_office
     }
 
-    /// Returns the name of a county that is stored as its number + 1, or 0 for none.
+    /// Returns the full name of a county that is referred to by its number + 1, or 0 for none.
     fn county_name(&self, number: u16) -> Option<&str> {
         let county = self.contents.counties.get(usize::from(number.checked_sub(1)?))?;
         line(&self.contents.county_names, county.name)
@@ -66,12 +67,12 @@ impl Gazetteer {
 
     fn is_of_kind(&self, county: &StoredCounty, kind: &str) -> bool {
         let name = fold(line(&self.contents.county_names, county.name).unwrap_or_default());
-        // The names of independent cities contain no kind.
+        // The names of independent cities contain no generic word.
         let own = name.strip_prefix(self.county_key(county));
         own.is_some_and(|own| own == kind || (own.is_empty() && kind == "city"))
     }
 
-    /// Returns the folded name without the kind.
+    /// Returns the folded name of a county without its generic word.
     fn county_key(&self, county: &StoredCounty) -> &str {
         line(&self.contents.county_keys, county.key).unwrap_or_default()
     }
@@ -86,9 +87,9 @@ impl Gazetteer {
     }
 }
 
-/// Splits a folded name into the name without its kind, and the kind.
+/// Splits the generic word off the end of a folded name.
 fn without_kind(name: &str) -> (&str, Option<&'static str>) {
-    for kind in KINDS {
+    for kind in GENERIC_WORDS {
         let core = name.strip_suffix(kind).or_else(|| name.strip_prefix(kind)?.strip_prefix("of"));
         if let Some(core) = core
             && !core.is_empty()
@@ -99,7 +100,7 @@ fn without_kind(name: &str) -> (&str, Option<&'static str>) {
     (name, None)
 }
 
-/// Returns the line that begins at a position.
+/// Returns the line that starts at a byte offset.
 fn line(lines: &str, start: u32) -> Option<&str> {
     lines.get(start as usize..)?.lines().next()
 }

@@ -1,4 +1,4 @@
-//! Texts that name an administrative division outside the United States and Canada.
+//! The resolver step for texts that name an administrative division outside the United States and Canada.
 
 use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
@@ -12,14 +12,16 @@ use crate::division::Division;
 use crate::fold::fold;
 use crate::point::{Distance, Point};
 
-/// Minimum population of a city that is meant rather than the division of its name around it.
+/// Minimum population of a city that takes precedence over the division of its name around it.
 const MIN_CITY: u32 = 10_000;
-/// Minimum population of a place elsewhere that is suggested with the cities of a division of its name.
+/// Minimum population of a place outside a division of its name that is suggested together with the cities of the
+/// division.
 const MIN_NAMESAKE: u32 = 20_000;
-/// Maximum distance between the middle of a division and its places if it is small enough to search from its middle.
-const SMALL: Distance = Distance::miles(25.0);
+/// Maximum distance between the middle of a small division and its places. A search from the middle of a larger
+/// division would not be useful.
+const MAX_SMALL_RADIUS: Distance = Distance::miles(25.0);
 
-/// The divisions that a text names, without other words except for their country.
+/// The divisions that a text names. The text has no other words, except for a country.
 struct NamedDivisions<'a> {
     /// The name of the divisions as written in the text.
     written: &'a str,
@@ -28,8 +30,8 @@ struct NamedDivisions<'a> {
 }
 
 impl Gazetteer {
-    /// Returns the middle of a small division. Rejects a large division, and suggests its largest cities.
-    pub(super) fn division_alone(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+    /// Returns the middle of a small division. Rejects a large division and suggests its largest cities.
+    pub(super) fn division_only(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         if !location.areas().is_empty() {
             return None;
         }
@@ -55,9 +57,9 @@ impl Gazetteer {
         Some(Err(Unresolved { suggestions, ..Unresolved::too_large(location.core) }))
     }
 
-    /// Checks for a city that the name means rather than the divisions: in the divisions, a city whose main name begins
-    /// with the name (`Palermo`) or is the name of a division (`Lisboa` is the city and the district of Lisbon); in
-    /// their countries, a city with this main name (the city of Sofia does not lie in the division of Sofia).
+    /// Checks whether the name refers to a city rather than to the divisions: a city in the divisions with a main name
+    /// that starts with the name (`Palermo`) or equals the name of a division (`Lisboa` is the city and the district of
+    /// Lisbon), or a city in their countries with this main name (the city of Sofia is not in the division of Sofia).
     fn has_city_of_name(&self, name: &str, divisions: &'static [Division]) -> bool {
         let is_city = |place: u32| self.population(place) >= MIN_CITY;
         let shares_name = |place: u32| {
@@ -75,7 +77,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns the places of an area, the largest first.
+    /// Returns the places in an area, sorted by descending population.
     fn places_within(&self, within: Within) -> impl Iterator<Item = u32> {
         let places = (0..).zip(&self.contents.places);
         places.filter(move |(_, place)| within.contains(self.contents.areas[usize::from(place.area)])).map(|(at, _)| at)
@@ -91,19 +93,19 @@ impl Gazetteer {
         places.iter().fold(0, |sum, at| self.population(*at).saturating_add(sum))
     }
 
-    /// Returns the largest place with this main name, if it is worth a suggestion.
+    /// Returns the largest place with this main name, if it is large enough to be suggested.
     fn namesakes(&self, name: &str) -> Vec<u32> {
         let candidates = self.named(name, Within::Anywhere).filter(|candidate| candidate.is_main_name());
         let places = candidates.map(Candidate::place);
         places.filter(|at| self.population(*at) >= MIN_NAMESAKE).take(1).collect()
     }
 
-    /// Returns the middle of a single division, if all its places lie near it.
+    /// Returns the middle of a single division, if all of the division's places are near it.
     fn middle_of(&self, divisions: &[Division], places: &[u32]) -> Option<Resolved> {
         let [division] = divisions else { return None };
         let points: Vec<Point> = places.iter().map(|at| self.point(*at)).collect();
         let middle = Point::centroid(points.iter().copied())?;
-        if points.iter().any(|point| point.distance(middle) > SMALL) {
+        if points.iter().any(|point| point.distance(middle) > MAX_SMALL_RADIUS) {
             return None;
         }
         let of = format!("{}, {}", division.name(), division.country().name());

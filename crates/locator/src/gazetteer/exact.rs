@@ -1,4 +1,4 @@
-//! Places by their exact names.
+//! The resolver step that finds places by their exact names.
 
 use super::candidate::{Candidate, distinct_places};
 use super::location_text::LocationText;
@@ -10,33 +10,35 @@ use crate::fold::fold;
 use crate::point::Distance;
 use crate::region::Region;
 
-/// Maximum alternatives of an answer.
+/// Maximum number of alternatives in a result.
 pub(super) const MAX_ALTERNATIVES: usize = 5;
-/// Minimum likelihood of a place with the main name of its state or country.
-const LIKELY_IN_ITS_AREA: u32 = 10_000;
-/// Minimum likelihood for an alternate name: New York City is called New York, Oklahoma City is not called Oklahoma.
-const LIKELY_BY_ANOTHER_NAME: u32 = 100_000;
-/// Minimum population of a place that is meant by the name of a state or country elsewhere, such as Washington.
-const LARGE_ELSEWHERE: u32 = 500_000;
-/// Minimum factor by which a place without a post office of its name must be larger than a place with one.
-const OUTGROWS_POST_OFFICE: u32 = 20;
-/// Minimum population of an equally likely namesake of a place abroad, and the maximum ratio of sizes.
-const NAMESAKE: u32 = 20_000;
-const MUCH_SMALLER: u32 = 50;
-/// Minimum population of a place called `City` that is also found without that word.
-const LARGE_CITY: u32 = 100_000;
-/// Maximum ratio of likelihoods of the answer and an alternative.
-const UNLIKELIER: u32 = 100;
-/// Maximum distance of a post office that belongs to the town of its name in its county.
-const SAME_TOWN: Distance = Distance::miles(40.0);
-/// Minimum likelihood of a place for a confident match by its name without an area.
-const WELL_KNOWN: u32 = 5_000;
-/// Minimum likelihood of such a place outside the United States and Canada.
-const WELL_KNOWN_ABROAD: u32 = 100_000;
+/// Minimum likelihood of a place for preferring it to the state or country of its main name that contains it.
+const MIN_LIKELIHOOD_IN_AREA: u32 = 10_000;
+/// Minimum likelihood of a place for preferring it to the state or country of its alternate name that contains it: New
+/// York City is called New York, but Oklahoma City is not called Oklahoma.
+const MIN_LIKELIHOOD_BY_ALTERNATE_NAME: u32 = 100_000;
+/// Minimum population of a place for preferring it to a state or country of its name elsewhere, as for Washington.
+const MIN_POPULATION_ELSEWHERE: u32 = 500_000;
+/// Minimum ratio of populations for preferring a place without a post office of its name to a place with a post office.
+const POST_OFFICE_FACTOR: u32 = 20;
+/// Minimum population of a namesake in the United States or Canada that makes a place abroad uncertain, and the maximum
+/// ratio of their populations.
+const MIN_NAMESAKE_POPULATION: u32 = 20_000;
+const MAX_NAMESAKE_RATIO: u32 = 50;
+/// Minimum population of a place for finding it without the word `City` at the end of its name.
+const LARGE_CITY_POPULATION: u32 = 100_000;
+/// Maximum ratio between the likelihoods of the result and of an alternative.
+const MAX_ALTERNATIVE_RATIO: u32 = 100;
+/// Maximum distance between a town and a post office of its name in its county that belongs to it.
+const SAME_TOWN_DISTANCE: Distance = Distance::miles(40.0);
+/// Minimum likelihood of a place in the United States or Canada for a confident match without an area.
+const CONFIDENT_LIKELIHOOD: u32 = 5_000;
+/// Minimum likelihood of a place outside the United States and Canada for a confident match without an area.
+const CONFIDENT_LIKELIHOOD_ABROAD: u32 = 100_000;
 
-/// Names that are also words for parts of any city or county. Sorted.
+/// Names that are also generic words for parts of a city or county. Sorted alphabetically.
 #[rustfmt::skip]
-const COMMON: [&str; 34] = [
+const GENERIC_NAMES: [&str; 34] = [
     "bay", "capitol", "center", "central", "delta", "eastend", "eastside", "harbor", "heights", "hill", "hills",
     "island", "lake", "lakeside", "moon", "mountain", "northbay", "northend", "northshore", "northside", "park",
     "port", "river", "riviera", "southbay", "southend", "southshore", "southside", "thevalley", "union", "uptown",
@@ -44,22 +46,22 @@ const COMMON: [&str; 34] = [
 ];
 
 impl Gazetteer {
-    /// Returns the place with exactly the name in the text, in the area that the text names.
+    /// Finds a place by its exact name, in the area that the text names.
     pub(super) fn place_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut queries = location.queries().iter().filter(|query| query.before.is_none());
         let (query, found) = queries.find_map(|query| {
-            // The name may also mean an area, unless the query names an area for it.
+            // Without an area in the query, the name itself may be an area.
             let areas = if query.within == Within::Anywhere { location.areas() } else { &[] };
             Some((query, self.exactly(query, areas)?))
         })?;
         if query.within != Within::Anywhere {
-            // CA is California rather than Canada, unless a city is meant.
+            // CA is California rather than Canada, unless the text names a city.
             let is_guess = matches!(query.within, Within::Country(_))
                 && location.core.ends_with("CA")
                 && !self.has_city(&query.name, query.within);
             return Some(Ok(if is_guess { found.cap_confidence(0.5) } else { found }));
         }
-        // Newton, IA is larger than Newtonia.
+        // Example: Newton, IA, precedes the smaller place Newtonia.
         for other in queries.filter(|query| matches!(query.within, Within::Region(_))) {
             let population = self.population_of_likeliest(&other.name, other.within);
             if population > self.population_of_likeliest(&query.name, query.within) {
@@ -69,48 +71,48 @@ impl Gazetteer {
         Some(Ok(found))
     }
 
-    /// Returns the places with exactly the name of a query. `areas` are the regions and countries with that name.
+    /// Finds the places with exactly the name of a query. `areas` are the regions and countries with this name.
     pub(super) fn exactly(&self, query: &Query<'_>, areas: &[Within]) -> Option<Resolved> {
         let is_anywhere = query.within == Within::Anywhere;
         let mut found = self.named_in_order(&query.name, query.within);
-        // Virginia, USA
+        // Example: `Virginia, USA`.
         let state = state_in_country(query);
         let areas = state.as_ref().map_or(areas, std::slice::from_ref);
         let is_area = (is_anywhere || state.is_some()) && !areas.is_empty();
         if is_area {
             found.retain(|&candidate| self.outranks_area(candidate, self.is_in_any(candidate, areas)));
         }
-        self.keep_worth_naming(&mut found, query.within);
+        self.remove_unlikely_alternatives(&mut found, query.within);
         found.truncate(1 + MAX_ALTERNATIVES);
         let mut resolved = self.resolved(&found, query, PlaceSource::Place)?;
 
         let first = found[0];
         let is_elsewhere = is_area && !self.is_in_any(first, areas);
-        let is_common = is_anywhere && COMMON.binary_search(&query.name.as_str()).is_ok();
-        // Three lowercase letters are rather a word than an alternate name.
+        let is_common = is_anywhere && GENERIC_NAMES.binary_search(&query.name.as_str()).is_ok();
+        // Three lower-case letters are more likely a word than an alternate name.
         let is_word = is_anywhere && query.name.len() <= 3 && !is_upper(query.written) && !first.is_main_name();
-        if is_elsewhere || is_common || is_word || self.has_namesake_here(&found, query.within) {
+        if is_elsewhere || is_common || is_word || self.has_domestic_namesake(&found, query.within) {
             resolved = resolved.cap_confidence(0.5);
         }
         if !is_anywhere
             && !first.is_main_name()
-            && self.population(first.place()) < LARGE_CITY
+            && self.population(first.place()) < LARGE_CITY_POPULATION
             && fold(self.name(first.place())).strip_suffix("city") == Some(&query.name)
         {
-            // Denver, TX is rather unknown than Denver City.
+            // Denver, TX, is treated as unknown rather than as Denver City.
             let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.label() };
             resolved = resolved.cap_confidence(0.7).with_note(note);
         }
         Some(resolved)
     }
 
-    /// Returns the population of the likeliest place of a folded name, or 0 if there is none.
+    /// Returns the population of the likeliest place with a folded name, or 0 if there is none.
     pub(super) fn population_of_likeliest(&self, name: &str, within: Within) -> u32 {
         self.named(name, within).next().map_or(0, |candidate| self.population(candidate.place()))
     }
 
     fn has_city(&self, name: &str, within: Within) -> bool {
-        self.named(name, within).any(|candidate| self.population(candidate.place()) >= LARGE_CITY)
+        self.named(name, within).any(|candidate| self.population(candidate.place()) >= LARGE_CITY_POPULATION)
     }
 
     fn is_in_any(&self, candidate: Candidate, areas: &[Within]) -> bool {
@@ -118,33 +120,36 @@ impl Gazetteer {
         areas.iter().any(|within| within.contains(area))
     }
 
-    /// Checks whether the place has a region: it is in the United States or Canada.
+    /// Returns `true` if a place is in the United States or Canada.
     fn is_here(&self, candidate: Candidate) -> bool {
         self.area(candidate.place()).region.is_some()
     }
 
-    /// Checks whether the first place is abroad and has a namesake in the United States or Canada that is not much
-    /// smaller, and therefore is meant as often.
-    fn has_namesake_here(&self, found: &[Candidate], within: Within) -> bool {
+    /// Checks whether the first place is abroad but has a namesake in the United States or Canada that is not much
+    /// smaller, so that the text is ambiguous.
+    fn has_domestic_namesake(&self, found: &[Candidate], within: Within) -> bool {
         let [first, others @ ..] = found else { return false };
         if within != Within::Anywhere || self.is_here(*first) {
             return false;
         }
         let here = others.iter().filter(|candidate| self.is_here(**candidate));
         let largest = here.map(|candidate| self.population(candidate.place())).max().unwrap_or_default();
-        largest >= NAMESAKE && largest.saturating_mul(MUCH_SMALLER) >= self.population(first.place())
+        largest >= MIN_NAMESAKE_POPULATION
+            && largest.saturating_mul(MAX_NAMESAKE_RATIO) >= self.population(first.place())
     }
 
-    /// Removes improbable alternatives of the first place: much less likely places if the query names no area, and post
-    /// offices of the place itself.
-    fn keep_worth_naming(&self, found: &mut Vec<Candidate>, within: Within) {
+    /// Removes improbable alternatives of the first place: post offices of the place itself and, if the query names no
+    /// area, much less likely places.
+    fn remove_unlikely_alternatives(&self, found: &mut Vec<Candidate>, within: Within) {
         let Some(first) = found.first().copied() else { return };
         let likelihood = self.likelihood(first);
         found.retain(|&candidate| {
             if candidate == first {
                 return true;
             }
-            if within == Within::Anywhere && self.likelihood(candidate).saturating_mul(UNLIKELIER) < likelihood {
+            if within == Within::Anywhere
+                && self.likelihood(candidate).saturating_mul(MAX_ALTERNATIVE_RATIO) < likelihood
+            {
                 return false;
             }
             let is_post_office = self.population(candidate.place()) == 0;
@@ -154,24 +159,25 @@ impl Gazetteer {
 
     fn are_in_one_town(&self, one: u32, other: u32) -> bool {
         let Some(county) = self.county_of(one) else { return false };
-        self.county_of(other) == Some(county) && self.point(one).distance(self.point(other)) <= SAME_TOWN
+        self.county_of(other) == Some(county) && self.point(one).distance(self.point(other)) <= SAME_TOWN_DISTANCE
     }
 
-    /// Checks whether a name that is also the name of a state or country means this place, possibly inside it.
+    /// Returns `true` if a place is preferred to a state or country of its name. `is_inside` is `true` if the place is
+    /// in it.
     fn outranks_area(&self, candidate: Candidate, is_inside: bool) -> bool {
         let likelihood = self.likelihood(candidate);
         match (is_inside, candidate.is_main_name()) {
-            (true, true) => likelihood >= LIKELY_IN_ITS_AREA,
-            (true, false) => likelihood >= LIKELY_BY_ANOTHER_NAME,
-            (false, is_main_name) => is_main_name && likelihood >= LARGE_ELSEWHERE,
+            (true, true) => likelihood >= MIN_LIKELIHOOD_IN_AREA,
+            (true, false) => likelihood >= MIN_LIKELIHOOD_BY_ALTERNATE_NAME,
+            (false, is_main_name) => is_main_name && likelihood >= MIN_POPULATION_ELSEWHERE,
         }
     }
 
-    /// Returns the candidates for a folded name, the likeliest first. In a region, a place with a post office of its
-    /// name precedes a place without one, unless the latter is much larger: people use the names of their postal
-    /// addresses.
+    /// Returns the candidates for a folded name, sorted by descending likelihood. In a region, a place with a post
+    /// office of its name precedes a place without a post office, unless the latter is much larger, because people use
+    /// the place names of postal addresses.
     pub(super) fn named_in_order(&self, name: &str, within: Within) -> Vec<Candidate> {
-        /// Maximum candidates for one name.
+        /// Maximum number of candidates for a name.
         const MAX_NAMED: usize = 64;
         let mut found: Vec<Candidate> = self.named(name, within).take(MAX_NAMED).collect();
         if found.len() < 2 || !matches!(within, Within::Region(_)) {
@@ -186,14 +192,14 @@ impl Gazetteer {
         };
         let population = self.population(found[at].place());
         let is_outgrown =
-            population > 0 && self.population(first.place()) >= population.saturating_mul(OUTGROWS_POST_OFFICE);
+            population > 0 && self.population(first.place()) >= population.saturating_mul(POST_OFFICE_FACTOR);
         if !is_outgrown {
             found[..=at].rotate_right(1);
         }
         found
     }
 
-    /// Returns the first candidate as the answer, with the others as alternatives.
+    /// Creates a result from the first candidate, with the others as alternatives.
     pub(super) fn resolved(&self, found: &[Candidate], query: &Query<'_>, source: PlaceSource) -> Option<Resolved> {
         let places = distinct_places(found.iter().copied(), 1 + MAX_ALTERNATIVES);
         let (first, others) = places.split_first()?;
@@ -204,7 +210,7 @@ impl Gazetteer {
         let place = self.place_among(*first, &places);
         let confidence = match query.within {
             Within::Anywhere => {
-                let min = if place.region.is_some() { WELL_KNOWN } else { WELL_KNOWN_ABROAD };
+                let min = if place.region.is_some() { CONFIDENT_LIKELIHOOD } else { CONFIDENT_LIKELIHOOD_ABROAD };
                 (0.9 * share * by_main_name).min(if likelihood < min { 0.5 } else { 0.9 })
             }
             _ => (0.8 + 0.15 * share) * by_main_name,
@@ -220,18 +226,18 @@ impl Gazetteer {
         })
     }
 
-    /// Returns a place, with its county if another of the places has an equal name and area.
-    fn place_among(&self, at: u32, places: &[u32]) -> Place {
+    /// Returns a place, including its county if another of the places has an equal name and area.
+    fn place_among(&self, place: u32, places: &[u32]) -> Place {
         for other in places {
-            if *other != at && self.area(*other) == self.area(at) && self.name(*other) == self.name(at) {
-                return self.place(at);
+            if *other != place && self.area(*other) == self.area(place) && self.name(*other) == self.name(place) {
+                return self.place(place);
             }
         }
-        self.place_without_county(at)
+        self.place_without_county(place)
     }
 }
 
-/// Returns the state that a query in a country names, as in `Virginia, USA`.
+/// Returns the state that a query within a country names, as in `Virginia, USA`.
 fn state_in_country(query: &Query<'_>) -> Option<Within> {
     let Within::Country(country) = query.within else { return None };
     let region = Region::parse(query.written)?;

@@ -1,4 +1,4 @@
-//! Fuzzy matches of place names.
+//! Resolver steps that find places by similar names: misspelt names, misspelt states, and names with additional words.
 
 use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
@@ -11,17 +11,17 @@ use super::{Gazetteer, PlaceNote};
 use crate::fold::{fold, words};
 use crate::region::Region;
 
-/// Minimum likelihood of a fuzzy match.
+/// Minimum likelihood of a place found by a fuzzy match.
 const MIN_LIKELIHOOD: u32 = 10_000;
-/// Minimum population of a place that is certain by a misspelt name, if no area is named.
-const LARGE: u32 = 100_000;
-/// Minimum likelihood of a fuzzy match at edit distance two for a name of less than [`LONG`] letters.
-const VERY_LARGE: u32 = 500_000;
-const LONG: usize = 9;
-/// Maximum queries of a text for (slow) fuzzy searches.
+/// Minimum population of a place for a confident match by a misspelt name without an area.
+const CONFIDENT_POPULATION: u32 = 100_000;
+/// Minimum likelihood of a place found at edit distance two by a name shorter than [`LONG_NAME_LETTERS`].
+const MIN_SHORT_NAME_LIKELIHOOD: u32 = 500_000;
+const LONG_NAME_LETTERS: usize = 9;
+/// Maximum number of (slow) fuzzy searches for the queries of a text.
 const MAX_QUERIES: usize = 6;
-/// Kinds of places at the end of a name, the longest first, each with the form that names use.
-const KINDS: [(&[&str], &str); 9] = [
+/// Generic words at the end of place names, sorted by descending length, each with the form that the gazetteer uses.
+const GENERIC_WORDS: [(&[&str], &str); 9] = [
     (&["charter", "township"], "township"),
     (&["civil", "township"], "township"),
     (&["township"], "township"),
@@ -34,9 +34,9 @@ const KINDS: [(&[&str], &str); 9] = [
 ];
 
 impl Gazetteer {
-    /// Returns a place with one typing mistake in its name, or two if it is long.
+    /// Finds a place despite a typing mistake in its name, or two mistakes in a long name.
     pub(super) fn fuzzy_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
-        // Queries with an area come first, because they have fewer candidates.
+        // Queries with an area are tried first, because they have fewer candidates.
         let (anywhere, within): (Vec<&Query<'_>>, Vec<_>) = location
             .queries()
             .iter()
@@ -53,15 +53,15 @@ impl Gazetteer {
         None
     }
 
-    /// Returns the likeliest place with a similar name to a query.
+    /// Returns the likeliest place with a name that is similar to the name of a query.
     pub(super) fn fuzzy_match(
         &self,
         query: &Query<'_>,
         distance: EditDistance,
         budget: &FuzzyBudget,
     ) -> Option<Resolved> {
-        let is_short = distance == EditDistance::Two && query.name.chars().count() < LONG;
-        let min = if is_short { VERY_LARGE } else { MIN_LIKELIHOOD };
+        let is_short = distance == EditDistance::Two && query.name.chars().count() < LONG_NAME_LETTERS;
+        let min = if is_short { MIN_SHORT_NAME_LIKELIHOOD } else { MIN_LIKELIHOOD };
         let found = self.fuzzy_candidates(query, distance, min, budget);
         let first = *found.first()?;
         let resolved = self.resolved(&found, query, PlaceSource::FuzzyMatch)?.scale_confidence(0.7);
@@ -75,15 +75,16 @@ impl Gazetteer {
         Some(resolved.with_note(note))
     }
 
-    /// Checks for a large place with a main name that begins with the first letter of a misspelt name.
+    /// Returns `true` if a candidate is a large place and its main name starts with the first letter of the misspelt
+    /// name.
     fn is_large_and_similar(&self, candidate: Candidate, name: &str) -> bool {
         candidate.is_main_name()
-            && self.population(candidate.place()) >= LARGE
+            && self.population(candidate.place()) >= CONFIDENT_POPULATION
             && fold(self.name(candidate.place())).chars().next() == name.chars().next()
             && name.len() > 4
     }
 
-    /// `Miami, Flordia`: returns the place in the state with the most similar name.
+    /// Finds a place in a misspelt state, as in `Miami, Flordia`.
     pub(super) fn place_in_fuzzy_region(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (name, region) = location.core.rsplit_once([',', ' '])?;
         let region = region.trim();
@@ -95,17 +96,20 @@ impl Gazetteer {
         Some(Ok(found.scale_confidence(0.7).with_note(note)))
     }
 
-    /// `Shelby Township, MI`, `Smithtown Town, NY`: returns the place of that name if there is no such township.
+    /// Finds a place without the generic word of its name, as in `Shelby Township, MI` and `Smithtown Town, NY`, if
+    /// there is no such township.
     pub(super) fn place_without_kind(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let found = self.shortened(location, 0.7, |words| {
-            let (kind, name) = KINDS.iter().find(|(kind, _)| words.len() > kind.len() && ends_with(words, kind))?;
+            let (kind, name) =
+                GENERIC_WORDS.iter().find(|(kind, _)| words.len() > kind.len() && ends_with(words, kind))?;
             let core = words[..words.len() - kind.len()].concat();
             Some(vec![format!("{core}{name}"), core])
         });
         found.map(Ok)
     }
 
-    /// `North Chesterfield, VA`: returns the place without the direction that post offices add to names.
+    /// Finds a place without a direction before its name, as in `North Chesterfield, VA`. Post offices add such
+    /// directions.
     pub(super) fn place_without_direction(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         const DIRECTIONS: [&str; 4] = ["east", "north", "south", "west"];
         let found = self.shortened(location, 0.6, |words| {
@@ -115,12 +119,12 @@ impl Gazetteer {
             }
             Some(vec![name.concat()])
         })?;
-        // In South Central LA the last word need not be Louisiana.
+        // In `South Central LA`, the last word may not be Louisiana.
         Some(Ok(if location.core.contains(',') { found } else { found.cap_confidence(0.5) }))
     }
 
-    /// Returns the place of the first known prefix of a name in a named region. It need not have a post office, because
-    /// the longer name has none.
+    /// Repeatedly shortens a name in a named region until a place is known. The place need not have a post office,
+    /// because the longer name has none.
     fn shortened(
         &self,
         location: &LocationText<'_>,
@@ -135,7 +139,7 @@ impl Gazetteer {
                 let Some(resolved) = self.resolved(&found, query, PlaceSource::Place) else { continue };
                 let note = PlaceNote::FuzzyMatch { asked: query.written.to_owned(), place: resolved.label() };
                 let resolved = resolved.scale_confidence(factor).with_note(note);
-                // In a state of townships, several share a name, and the town may be missing.
+                // In states with townships, several townships may share a name, and the town may be missing.
                 let is_guess = query.name.ends_with("township") || query.before.is_some();
                 return Some(if is_guess { resolved.cap_confidence(0.5) } else { resolved });
             }

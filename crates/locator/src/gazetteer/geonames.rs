@@ -1,5 +1,5 @@
-//! The tables of `GeoNames`: tab-separated, without a header, identified by their number of columns
-//! (`https://download.geonames.org/export/dump/readme.txt`, and `export/zip/readme.txt`).
+//! Parser of the `GeoNames` tables. They are tab-separated and have no header; a table is recognized by its number of
+//! columns. Format: `https://download.geonames.org/export/dump/readme.txt` and `export/zip/readme.txt`.
 
 use std::collections::HashSet;
 
@@ -10,34 +10,34 @@ use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
 
-/// A line of a table.
+/// A parsed line of a `GeoNames` table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeonamesLine {
-    /// A populated place (`cities500.txt`, `allCountries.txt`, a country's own).
+    /// A populated place (`cities500.txt`, `allCountries.txt`, or the file of a country).
     Place(GeoName),
-    /// A subdivision of a county of the United States, such as a township (`US.txt`, `allCountries.txt`).
+    /// A subdivision of a US county, such as a township (`US.txt`, `allCountries.txt`).
     Subdivision(Subdivision),
-    /// A postcode (`US.txt`, `CA.txt`, `CA_full.txt` of the postcodes).
+    /// A postcode (`US.txt`, `CA.txt` and `CA_full.txt` in the postcode archive).
     Postcode(Postcode),
     /// An alternate name of a place (`alternateNamesV2.txt`).
     Name {
-        /// The number of the place.
+        /// The `GeoNames` ID of the place.
         of: u64,
         /// The name.
         name: String,
-        /// Whether it is historic, or no name at all.
+        /// Whether the name is historic, or not a name at all.
         is_dead: bool,
     },
-    /// Another entry of these tables: a mountain, a postcode of another country.
+    /// Any other entry, such as a mountain or a postcode of another country.
     Other,
 }
 
-/// Kinds of abandoned and historical places.
+/// Feature codes of abandoned and historical places.
 const ABANDONED: [&str; 4] = ["PPLCH", "PPLH", "PPLQ", "PPLW"];
-/// Values of the language column for entries that are not names.
+/// Values of the language column that mark entries other than names.
 const NO_LANGUAGES: [&str; 8] = ["post", "link", "iata", "icao", "faac", "wkdt", "unlc", "tcid"];
 
-/// Reads a line. `None` if it does not belong to these tables.
+/// Parses a line. Returns `None` if it does not belong to any of these tables.
 #[must_use]
 pub fn read_line(line: &str) -> Option<GeonamesLine> {
     let columns: Vec<&str> = line.split('\t').collect();
@@ -73,7 +73,8 @@ fn place(columns: &[&str]) -> Option<GeonamesLine> {
     }))
 }
 
-/// Reads a subdivision. Those with a number and those that only exist for elections are in no address.
+/// Parses a subdivision. Numbered subdivisions and those that exist only for elections are skipped, because they are
+/// not used in addresses.
 fn subdivision(columns: &[&str]) -> Option<GeonamesLine> {
     const NO_ADDRESS: [&str; 4] = ["Beat", "District", "Precinct", "Ward"];
     let written = columns[1];
@@ -121,7 +122,7 @@ fn name(columns: &[&str]) -> Option<GeonamesLine> {
 }
 
 impl GeoName {
-    /// Removes historic and adds missing alternate names.
+    /// Removes historic alternate names and adds missing alternate names.
     pub fn correct(&mut self, dead: &HashSet<String>, living: Vec<String>) {
         let used: HashSet<&String> = living.iter().collect();
         self.alternates.retain(|name| !dead.contains(name) || used.contains(name));

@@ -1,9 +1,9 @@
-//! Texts that name a thing in a place: a street, a shop, a part of a city.
+//! Resolver steps for texts that name something in a place, such as a street, a shop or a part of a city.
 
 use super::around::has_only_filler_words;
 use super::landmarks::LandmarkKind;
 use super::location_text::LocationText;
-use super::parts::{MAX_WORDS, is_street, names_a_thing, split_at_prepositions, split_at_words};
+use super::parts::{MAX_WORDS, contains_facility_word, is_street, split_at_prepositions, split_at_words};
 use super::query::{Query, Within};
 use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use super::spelling::{EditDistance, FuzzyBudget};
@@ -13,19 +13,19 @@ use super::{Gazetteer, PlaceNote};
 use crate::fold::fold;
 use crate::point::Distance;
 
-/// Maximum confidence of an answer that ignores a part of the text.
-const FALLBACK: f64 = 0.5;
-/// Maximum confidence if the place is only guessed from the words at an end of the text.
-const LAST_WORDS: f64 = 0.4;
-/// Minimum population of a locality after an unknown part, if no state or country is named.
+/// Maximum confidence of a result that ignores a part of the text.
+const MAX_FALLBACK_CONFIDENCE: f64 = 0.5;
+/// Maximum confidence of a place that is guessed from the first or last words of the text.
+const MAX_END_CONFIDENCE: f64 = 0.4;
+/// Minimum population of a locality that follows an unknown part, if no state or country is named.
 const MIN_LOCALITY: u32 = 5_000;
-/// Minimum likelihood of a place at an end of a text, without a comma, if no state or country is named.
-const MIN_AT_AN_END: u32 = 50_000;
-/// Maximum ratio of sizes of a namesake abroad and a place in the United States or Canada.
-const MUCH_SMALLER: u32 = 5;
+/// Minimum likelihood of a place that is guessed from the first or last words, if no state or country is named.
+const MIN_END_LIKELIHOOD: u32 = 50_000;
+/// Maximum ratio of populations for preferring a place in the United States or Canada to a larger namesake abroad.
+const MAX_NAMESAKE_RATIO: u32 = 5;
 
 impl Gazetteer {
-    /// Returns a landmark in a place, or the place if the landmark is unknown.
+    /// Finds a landmark in a place, or only the place if the landmark is unknown.
     pub(super) fn landmark_in_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for (what, place) in split_at_words(location.core) {
             if !what.eq_ignore_ascii_case("airport") && self.landmarks.named(&fold(what)).next().is_none() {
@@ -37,16 +37,17 @@ impl Gazetteer {
                 return Some(Ok(found));
             }
         }
-        self.in_the_last_place(location).map(Ok)
+        self.in_last_place(location).map(Ok)
     }
 
-    /// `Dallas, TX or Houston, TX`: returns the first place, with a note about the other.
+    /// Finds the first of two alternatives, as in `Dallas, TX or Houston, TX`, and adds a note about the other.
     pub(super) fn first_of_alternatives(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (first, other) = location.core.split_once(" or ")?;
         self.first_of_two(location, first, other)
     }
 
-    /// `Fargo-Moorhead`, `Scranton/Wilkes-Barre, PA`: returns the first place, with a note about the other.
+    /// Finds the first of two twin cities, as in `Fargo-Moorhead` and `Scranton/Wilkes-Barre, PA`, and adds a note
+    /// about the other.
     pub(super) fn twin_cities(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (first, other) = location.core.split_once(['/', '-', '–'])?;
         if !has_three_letters(first) || !has_three_letters(other) {
@@ -66,34 +67,36 @@ impl Gazetteer {
         let other = other.split(',').next().unwrap_or(other).trim();
         self.named(&fold(other), Within::Anywhere).next()?;
         let note = PlaceNote::OneOfTwo { other: other.to_owned(), place: place.label() };
-        Some(Ok(Resolved { source: PlaceSource::Fallback, ..place }.cap_confidence(FALLBACK).with_note(note)))
+        Some(Ok(Resolved { source: PlaceSource::Fallback, ..place }
+            .cap_confidence(MAX_FALLBACK_CONFIDENCE)
+            .with_note(note)))
     }
 
-    fn in_the_last_place(&self, location: &LocationText<'_>) -> Option<Resolved> {
+    fn in_last_place(&self, location: &LocationText<'_>) -> Option<Resolved> {
         let pairs = split_at_prepositions(location.core);
         let (at, place) =
             pairs.iter().enumerate().find_map(|(at, (_, place))| Some((at, self.locality(&location.part(place))?)))?;
-        // The parts before the place, the nearest to it first.
+        // The parts before the place are tried from right to left.
         for (before, _) in &pairs[at..] {
             let what = before.rsplit(',').next().unwrap_or_default().trim();
-            if let Some(found) = self.thing_in(what, &place) {
+            if let Some(found) = self.feature_in(what, &place) {
                 return Some(found);
             }
         }
         let unknown = pairs[at].0;
-        if has_only_filler_words(unknown) && !names_a_thing(unknown) {
+        if has_only_filler_words(unknown) && !contains_facility_word(unknown) {
             return Some(place);
         }
         if let Some(found) = self.one_of_two_places(location, unknown, pairs[at].1, &place) {
             return Some(found);
         }
-        // Streets and highways with these words are American.
-        let place = if is_street(unknown) { self.here_rather_than_abroad(place) } else { place };
-        Some(fallback(place, unknown, FALLBACK))
+        // Streets and highways with these words are in the United States or Canada.
+        let place = if is_street(unknown) { self.prefer_domestic_namesake(place) } else { place };
+        Some(fallback(place, unknown, MAX_FALLBACK_CONFIDENCE))
     }
 
-    /// Returns the larger of two places that a text names although they do not lie together. `None` if the first part of
-    /// the text is no place.
+    /// Returns the larger of two places in a text that are far apart. Returns `None` if the first part of the text is
+    /// not a place.
     fn one_of_two_places(
         &self,
         location: &LocationText<'_>,
@@ -113,29 +116,31 @@ impl Gazetteer {
         let is_larger = population >= self.population_of_likeliest(&fold(&place.name), Within::Anywhere);
         let (answer, other) = if is_larger { (found, text_of_place) } else { (place.clone(), first) };
         let note = PlaceNote::Elsewhere { other: other.to_owned(), place: answer.label() };
-        let mut answer = Resolved { source: PlaceSource::Fallback, ..answer }.cap_confidence(FALLBACK).with_note(note);
+        let mut answer = Resolved { source: PlaceSource::Fallback, ..answer }
+            .cap_confidence(MAX_FALLBACK_CONFIDENCE)
+            .with_note(note);
         answer.dropped.push(other.to_owned());
         Some(answer)
     }
 
-    /// Returns the largest namesake of a place abroad in the United States or Canada, if it is not much smaller; else
-    /// the place itself.
-    fn here_rather_than_abroad(&self, place: Resolved) -> Resolved {
+    /// Replaces a place abroad by its largest namesake in the United States or Canada, if the namesake is not much
+    /// smaller.
+    fn prefer_domestic_namesake(&self, place: Resolved) -> Resolved {
         if place.region.is_some() || place.source != PlaceSource::Place {
             return place;
         }
         let here = place.alternatives.iter().filter(|other| other.region.is_some());
         let Some(here) = here.max_by_key(|other| other.population) else { return place };
         let abroad = self.population_of_likeliest(&fold(&place.name), Within::Anywhere);
-        if here.population.saturating_mul(MUCH_SMALLER) < abroad {
+        if here.population.saturating_mul(MAX_NAMESAKE_RATIO) < abroad {
             return place;
         }
         let answer = Resolved::at(here.name.clone(), here.point, place.source, place.confidence);
         Resolved { region: here.region, country: Some(here.country), ..answer }
     }
 
-    /// Returns the airport, a landmark or a district of a place.
-    fn thing_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
+    /// Finds the airport, a landmark or a district of a place.
+    fn feature_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         self.airport_in(what, place).or_else(|| self.landmark_in(what, place)).or_else(|| self.district_of(what, place))
     }
 
@@ -147,7 +152,7 @@ impl Gazetteer {
         Some(self.resolved_landmark(self.airport_of(place)?, 0.8))
     }
 
-    /// Returns the nearest landmark of a name, if it is near the place.
+    /// Returns the nearest landmark with a name, if it is near the place.
     fn landmark_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         let name = fold(what);
         let named = self.landmarks.named(&name).chain(self.landmarks.by_code(what.trim()));
@@ -158,12 +163,12 @@ impl Gazetteer {
         Some(resolved)
     }
 
-    /// Returns the nearest other place of a name, if it is near the place.
+    /// Returns the nearest other place with a name, if it is near the place.
     fn district_of(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         let within = place.region.map_or(Within::Anywhere, Within::Region);
         let name = fold(what);
         let others = self.named(&name, within).filter(|candidate| {
-            // An alternate name of the place itself is no district.
+            // An alternate name of the place itself is not a district.
             candidate.is_main_name() || self.point(candidate.place()).distance(place.point) > Distance::metres(1.0)
         });
         let nearest = nearest(others, |candidate| self.point(candidate.place()).distance(place.point))?;
@@ -176,14 +181,14 @@ impl Gazetteer {
         if fold(location.text).is_empty() || has_only_filler_words(location.text) {
             return None;
         }
-        // Buffalo misspelt, NY
+        // Example: `Buffalo misspelt, NY`.
         match location.areas() {
             [] => {}
             [Within::Region(region), ..] if region.code() == "DC" => return self.place_by_name(location)?.ok(),
             _ => return None,
         }
         let steps =
-            [Self::postcode_only, Self::landmark, Self::division_alone, Self::place_by_name, Self::county_by_name];
+            [Self::postcode_only, Self::landmark, Self::division_only, Self::place_by_name, Self::county_by_name];
         match steps.iter().find_map(|step| step(self, location)) {
             Some(Ok(found)) if self.may_be_locality(&found, location) => return Some(found),
             Some(Err(Unresolved { kind: UnresolvedKind::TooLarge, .. })) => return None,
@@ -193,7 +198,7 @@ impl Gazetteer {
         with_area.take(2).find_map(|query| self.fuzzy_match(query, EditDistance::One, location.budget))
     }
 
-    /// Checks that a place without a named area is not too small.
+    /// Checks that a place is large enough, if the text names no area.
     fn may_be_locality(&self, found: &Resolved, location: &LocationText<'_>) -> bool {
         if found.source != PlaceSource::Place || location.queries().iter().any(|query| query.within != Within::Anywhere)
         {
@@ -203,8 +208,8 @@ impl Gazetteer {
         self.named(&name, Within::Anywhere).any(|candidate| self.population(candidate.place()) >= MIN_LOCALITY)
     }
 
-    /// Returns a place at the end of a text, or at its start before a thing, without a separator: `123 Main St Austin
-    /// TX`, `Seattle Pike Place Market`.
+    /// Finds a place at the end or the start of a text without separators: `123 Main St Austin TX`, `Seattle Pike Place
+    /// Market`.
     pub(super) fn prefix_or_suffix_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for query in location.queries().iter().filter(|query| query.within != Within::Anywhere) {
             if let Some(found) = self.place_in_last_words(query.written, query.within, location.budget) {
@@ -226,14 +231,14 @@ impl Gazetteer {
     }
 
     fn place_in_first_words(&self, text: &str, budget: &FuzzyBudget) -> Option<Resolved> {
-        if !names_a_thing(text) {
+        if !contains_facility_word(text) {
             return None;
         }
         let breaks: Vec<usize> = text.match_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_WORDS).collect();
         breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[..at], Within::Anywhere, &text[at..], budget))
     }
 
-    /// Returns the place of a name next to an unknown part of a text.
+    /// Returns the place with a name that stands next to an unknown part of the text.
     fn place_of_words(&self, name: &str, within: Within, unknown: &str, budget: &FuzzyBudget) -> Option<Resolved> {
         let query = Query::new(name.trim(), within);
         let areas: Vec<Within> = Within::named(query.written).collect();
@@ -241,16 +246,16 @@ impl Gazetteer {
             return None;
         }
         if within == Within::Anywhere
-            && matches!(self.division_alone(&LocationText::new(query.written, budget)), Some(Err(_)))
+            && matches!(self.division_only(&LocationText::new(query.written, budget)), Some(Err(_)))
         {
             return None;
         }
         if within == Within::Anywhere
-            && !self.named(&query.name, within).any(|candidate| self.likelihood(candidate) >= MIN_AT_AN_END)
+            && !self.named(&query.name, within).any(|candidate| self.likelihood(candidate) >= MIN_END_LIKELIHOOD)
         {
             return None;
         }
-        Some(fallback(self.exactly(&query, &areas)?, unknown.trim(), LAST_WORDS))
+        Some(fallback(self.exactly(&query, &areas)?, unknown.trim(), MAX_END_CONFIDENCE))
     }
 }
 
@@ -258,7 +263,7 @@ pub(super) fn has_three_letters(text: &str) -> bool {
     text.chars().filter(|letter| letter.is_alphabetic()).count() > 2
 }
 
-/// Returns the place as the answer for an unknown thing in it.
+/// Converts a place to the result for an unknown text in it, with a note and a limited confidence.
 fn fallback(place: Resolved, unknown: &str, max_confidence: f64) -> Resolved {
     let label = place.label();
     let note = if is_street(unknown) {

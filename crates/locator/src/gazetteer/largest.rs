@@ -1,4 +1,4 @@
-//! The places for the labels of a map.
+//! The lookup of the most populous places in an area, for the labels of a map.
 
 use std::cmp::Reverse;
 
@@ -6,8 +6,9 @@ use super::{Gazetteer, Place};
 use crate::point::{Distance, Point};
 
 impl Gazetteer {
-    /// Returns the `max` most populous places at most `radius` away from a point, sorted by size, then by the order of
-    /// the gazetteer. The time is proportional to the number of places within the radius.
+    /// Returns the `max` most populous places at most `radius` away from a point, sorted by descending population.
+    /// Places with equal populations are in the order of the gazetteer. The running time is proportional to the number
+    /// of places within the radius.
     ///
     /// ```
     /// # use signpost_locator::{Distance, Point, gazetteer::Gazetteer};
@@ -27,9 +28,9 @@ impl Gazetteer {
         found.into_iter().map(|at| self.place(at)).collect()
     }
 
-    /// Returns the sort key of a place: the largest first.
-    fn rank(&self, at: u32) -> (Reverse<u32>, u32) {
-        (Reverse(self.population(at)), at)
+    /// Returns the sort key of a place, for descending populations.
+    fn rank(&self, place: u32) -> (Reverse<u32>, u32) {
+        (Reverse(self.population(place)), place)
     }
 }
 

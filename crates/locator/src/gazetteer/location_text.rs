@@ -1,4 +1,4 @@
-//! A location text, parsed once for all steps of the resolver.
+//! A location text with its derived forms, shared by all steps of the resolver.
 
 use std::cell::OnceCell;
 
@@ -9,22 +9,22 @@ use super::resolve::Resolved;
 use super::spelling::FuzzyBudget;
 use crate::region::Region;
 
-/// A location text, parsed once for all steps of the resolver.
+/// A location text with its derived forms. Each form is computed once for all steps of the resolver.
 pub(super) struct LocationText<'a> {
-    /// The text without the space and punctuation around it.
+    /// The text without leading and trailing spaces and punctuation.
     pub(super) text: &'a str,
-    /// The text without the filler words around a place; never empty.
+    /// The text without filler words around the place; never empty.
     pub(super) core: &'a str,
-    /// The core with the article before it, possibly a part of the name.
+    /// The core with a preceding article, because the article may be a part of the name.
     pub(super) with_article: &'a str,
-    /// The remaining budget for fuzzy searches, shared by all parts of a text.
+    /// The remaining budget for fuzzy searches, shared by all parts of the text.
     pub(super) budget: &'a FuzzyBudget,
     areas: OnceCell<Vec<Within>>,
     queries: OnceCell<Vec<Query<'a>>>,
 }
 
 impl<'a> LocationText<'a> {
-    /// Parses a text that is not blank.
+    /// Creates the location text of a text that is not blank.
     pub(super) fn new(text: &'a str, budget: &'a FuzzyBudget) -> Self {
         let text = text.trim_matches(|letter: char| letter.is_whitespace() || "?!;:\"“”".contains(letter));
         let core = without_filler_words(text);
@@ -32,7 +32,7 @@ impl<'a> LocationText<'a> {
         Self { text, core, with_article, budget, areas: OnceCell::new(), queries: OnceCell::new() }
     }
 
-    /// Parses a part of the text.
+    /// Creates the location text of a part of this text, with a shared budget.
     pub(super) fn part(&self, text: &'a str) -> Self {
         Self::new(text, self.budget)
     }
@@ -54,7 +54,7 @@ impl<'a> LocationText<'a> {
         let Some(country) = resolved.country else { return false };
         let area = PlaceArea { country, region: resolved.region, division: resolved.division };
         areas.iter().any(|within| match within {
-            // The division of a landmark is not known.
+            // The division of a landmark is unknown.
             Within::Divisions(divisions) if area.division.is_none() => {
                 divisions.iter().any(|division| division.country() == country)
             }
@@ -62,7 +62,7 @@ impl<'a> LocationText<'a> {
         })
     }
 
-    /// Returns the regions and countries that the whole text names.
+    /// Returns the regions and countries with the whole text as their name.
     pub(super) fn areas(&self) -> &[Within] {
         self.areas.get_or_init(|| {
             if self.core.ends_with('.')
@@ -74,7 +74,7 @@ impl<'a> LocationText<'a> {
         })
     }
 
-    /// Returns the possible queries of the text, the likeliest first.
+    /// Returns the possible queries of the text, sorted by descending likelihood.
     pub(super) fn queries(&self) -> &[Query<'a>] {
         self.queries.get_or_init(|| queries([self.text, self.with_article, self.core]))
     }

@@ -1,14 +1,15 @@
-//! Links to maps, as copied from a browser.
+//! Parser of links to online maps, as copied from a browser.
 
 use crate::point::Point;
 
-/// Query parameters with a point in links of map services, the most exact first: a pin before the middle of the view.
+/// Query parameters that contain a point in links of map services. A pin comes before the middle of the view, because
+/// it is more exact.
 const NAMES: [&str; 9] = ["q=", "query=", "daddr=", "destination=", "saddr=", "ll=", "center=", "sll=", "loc="];
 
-/// Returns the point in a link to a map. `None` if the text is no link, or contains no coordinates.
+/// Returns the point in a link to a map. Returns `None` if the text is not a link or contains no coordinates.
 ///
 /// Supports links of Google Maps (`!3d…!4d…`, `?q=`, `/@lat,lon,zoom`), Apple Maps (`?ll=`), OpenStreetMap
-/// (`?mlat=…&mlon=…`, `#map=zoom/lat/lon`), and others with equal parameters.
+/// (`?mlat=…&mlon=…`, `#map=zoom/lat/lon`), and other services with the same parameters.
 pub(super) fn parse(text: &str) -> Option<Point> {
     let is_link = text.starts_with("http://") || text.starts_with("https://");
     if !is_link || text.contains(char::is_whitespace) {
@@ -47,7 +48,7 @@ fn in_fragment(link: &str) -> Option<Point> {
     point(lat, lon)
 }
 
-/// Parses a latitude, and the longitude at the start of a text.
+/// Parses a latitude, and a longitude at the start of a text.
 fn point(lat: &str, lon: &str) -> Option<Point> {
     let end = lon.find(|letter: char| !letter.is_ascii_digit() && !"+-.".contains(letter)).unwrap_or(lon.len());
     Point::parse(lat, &lon[..end])

@@ -1,8 +1,8 @@
-//! Notes for users about a resolved location.
+//! Notes for users about how a location text was interpreted.
 
 use std::fmt;
 
-/// A note for users about a resolved location. Its text is a complete sentence.
+/// A note for users about how a location text was interpreted. It is displayed as a complete sentence.
 ///
 /// ```
 /// # use signpost_locator::gazetteer::PlaceNote;
@@ -11,14 +11,14 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceNote {
-    /// No place has exactly this name; a similar name was chosen.
+    /// No place has exactly this name, so a place with a similar name was chosen.
     FuzzyMatch {
         /// The name in the text.
         asked: String,
         /// The place with its area.
         place: String,
     },
-    /// A part of the text is unknown: distances count from the known place.
+    /// A part of the text is unknown, so distances are measured from the known place.
     OnlyPart {
         /// The unknown part.
         unknown: String,
@@ -32,17 +32,17 @@ pub enum PlaceNote {
         /// The place with its area.
         place: String,
     },
-    /// The text is an address; streets are not known.
+    /// The text is an address, but streets are not known.
     Street {
         /// The place with its area, or the postcode.
         place: String,
     },
-    /// The text names an area: distances count from its middle.
+    /// The text names an area, so distances are measured from its middle.
     Middle {
-        /// The area.
+        /// The name of the area.
         of: String,
     },
-    /// Postcodes of the country are not known, or this one is not.
+    /// The postcode is unknown, or postcodes of the country are not supported.
     UnknownPostcode {
         /// The postcode.
         code: String,
@@ -56,7 +56,7 @@ pub enum PlaceNote {
         /// The place with its area.
         place: String,
     },
-    /// The text names two places that do not lie together, and one was chosen.
+    /// The text names two places that are far apart, and one was chosen.
     Elsewhere {
         /// The other place as written in the text.
         other: String,
@@ -77,11 +77,11 @@ pub enum PlaceNote {
         /// The place with its area.
         place: String,
     },
-    /// Several places have the name, and this one has ATMs near it or lies in the country of the user.
+    /// Several places have the name, and the chosen place has ATMs nearby or is in the user's country.
     Namesake {
         /// The place with its area.
         place: String,
-        /// The place of the name that is more often meant.
+        /// The place that the name refers to more often.
         other: String,
     },
     /// The postcode is unknown, but adjacent postcodes are known.

@@ -1,23 +1,23 @@
-//! Plus codes (Open Location Code, version 1.0 of the specification).
+//! Parser of plus codes (Open Location Code, version 1.0 of the specification).
 //!
-//! Ten digits of base 20, latitude and longitude alternating, name an area of an 8000th of a degree; each further
-//! digit divides it into a grid of 4 by 5. A full code has eight digits before the plus sign; a short code has fewer,
-//! and needs a place near it.
+//! Ten digits of base 20, alternating between latitude and longitude, denote an area of an 8000th of a degree. Each
+//! further digit divides the area into a grid of 4 by 5 cells. A full code has eight digits before the plus sign; a
+//! short code has fewer and is relative to a nearby place.
 
 use std::fmt;
 
 use crate::point::Point;
 
 const DIGITS: &[u8] = b"23456789CFGHJMPQRVWX";
-/// Digits before the plus sign of a full code.
+/// Number of digits before the plus sign of a full code.
 const BEFORE_SIGN: usize = 8;
-/// Maximum digits of a code.
+/// Maximum number of digits in a code.
 const MAX_DIGITS: usize = 15;
 
-/// A plus code.
+/// A valid plus code, full or short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlusCode {
-    /// The code in capitals.
+    /// The code in upper case.
     written: String,
     /// The values of its digits, without padding.
     digits: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct PlusCode {
     missing: usize,
 }
 
-/// Returns the plus code at the start of a text, and the rest.
+/// Parses the plus code at the start of a text, and returns it with the rest of the text.
 pub(super) fn find(text: &str) -> Option<(PlusCode, &str)> {
     if !text.contains('+') {
         return None;
@@ -54,24 +54,24 @@ impl PlusCode {
         }
         let digits: Vec<u32> = known.bytes().chain(after.bytes()).map(digit_value).collect::<Option<_>>()?;
         let missing = BEFORE_SIGN - before.len();
-        // The latitude has nine times twenty degrees, the longitude eighteen times.
+        // The first digit counts steps of 20 degrees: 9 for the latitude, 18 for the longitude.
         if missing == 0 && (*digits.first()? >= 9 || *digits.get(1)? >= 18) {
             return None;
         }
         Some(Self { written, digits, missing })
     }
 
-    /// Returns the middle of the area of a full code.
+    /// Returns the middle of the area of a full code, or `None` for a short code.
     pub(super) fn point(&self) -> Option<Point> {
         if self.missing == 0 { middle(&self.digits) } else { None }
     }
 
-    /// Returns the middle of the area of a short code that is nearest to a point.
+    /// Completes a short code with the area nearest to a point, and returns the middle of this area.
     pub(super) fn near(&self, reference: Point) -> Option<Point> {
         let mut digits = digits_at(reference, self.missing);
         digits.extend(&self.digits);
         let here = middle(&digits)?;
-        // The nearest area may have other missing digits than the reference.
+        // The missing digits of the nearest area may differ from those of the reference point.
         let step = 20.0 / 20_f64.powi(i32::try_from(self.missing / 2).ok()? - 1);
         let lat = nearest_step(here.lat(), reference.lat(), step);
         let lon = nearest_step(here.lon(), reference.lon(), step);
@@ -91,7 +91,7 @@ fn digit_value(digit: u8) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// Moves a value by one step towards another, if it is more than half a step away.
+/// Moves a value by one step towards another value, if it is more than half a step away.
 fn nearest_step(value: f64, towards: f64, step: f64) -> f64 {
     match value - towards {
         away if away > step / 2.0 => value - step,
@@ -100,7 +100,7 @@ fn nearest_step(value: f64, towards: f64, step: f64) -> f64 {
     }
 }
 
-/// Returns the first digits, an even number of them, of the code at a point.
+/// Returns the first digits of the code at a point. `count` must be even.
 fn digits_at(point: Point, count: usize) -> Vec<u32> {
     let mut lat = (point.lat() + 90.0).min(179.999_999);
     let mut lon = (point.lon() + 180.0).rem_euclid(360.0);

@@ -1,4 +1,4 @@
-//! Texts that contain a point: coordinates, links to maps, plus codes.
+//! Resolver steps for texts that contain a point: coordinates, links to maps, and plus codes.
 
 use super::around::has_only_filler_words;
 use super::coordinates::{parse, parse_swapped};
@@ -8,25 +8,24 @@ use super::steps::PlaceAnswer;
 use super::{Gazetteer, map_link, plus_code};
 use crate::point::{Distance, Point};
 
-/// Maximum distance of a plausible point to the nearest place.
-const NOWHERE: Distance = Distance::metres(300_000.0);
-/// Maximum distance between a plausible point and the nearest place.
-const SOMEWHERE: Distance = Distance::metres(50_000.0);
+/// Minimum distance to the nearest place of an implausible point.
+const IMPLAUSIBLE_DISTANCE: Distance = Distance::metres(300_000.0);
+/// Maximum distance to the nearest place of a plausible point with exchanged coordinates.
+const PLAUSIBLE_DISTANCE: Distance = Distance::metres(50_000.0);
 
 impl Gazetteer {
-    /// Returns the point of coordinates or of a link to a map. Rejects coordinates that are plausible only with the
-    /// longitude first.
+    /// Resolves coordinates and links to maps. Rejects coordinates that are plausible only with the longitude first.
     pub(super) fn coordinates(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
-        // A single number is no point, and most texts with numbers are postcodes.
+        // Fast path: a single number is not a point, and most texts with numbers are postcodes.
         let core = location.core;
         if !core.bytes().any(|byte| byte.is_ascii_digit()) || core.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let text = numbers_of(core);
         let point = if is_longitude_first(text) { parse_swapped(text) } else { parse(text) };
-        let meant = parse_swapped(text).filter(|swapped| self.is_within(*swapped, SOMEWHERE));
+        let meant = parse_swapped(text).filter(|swapped| self.is_within(*swapped, PLAUSIBLE_DISTANCE));
         if let Some(meant) = meant
-            && point.is_none_or(|point| !self.is_within(point, NOWHERE))
+            && point.is_none_or(|point| !self.is_within(point, IMPLAUSIBLE_DISTANCE))
         {
             return Some(Err(swapped(core, point, meant)));
         }
@@ -35,7 +34,7 @@ impl Gazetteer {
         Some(Ok(Resolved::at(name, point, PlaceSource::Coordinates, 1.0)))
     }
 
-    /// Returns the point of a full plus code, or of a short plus code with a place near it.
+    /// Resolves a full plus code, or a short plus code with a nearby place.
     pub(super) fn plus_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (code, place) = plus_code::find(location.core)?;
         if let Some(point) = code.point() {
@@ -53,20 +52,21 @@ impl Gazetteer {
         Some(Ok(Resolved { region: near.region, country: near.country, notes: near.notes, ..resolved }))
     }
 
-    /// Checks for a place within a distance of a point.
+    /// Checks whether any place is within a distance of a point.
     fn is_within(&self, point: Point, distance: Distance) -> bool {
         !self.index.nearest(point, distance, 1, |_| true).is_empty()
     }
 }
 
-/// Checks for labels that mark the first number as the longitude.
+/// Returns `true` if labels in the text mark the first number as the longitude.
 fn is_longitude_first(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let Some(lat) = lower.find("lat") else { return false };
     ["lon", "lng"].iter().filter_map(|name| lower.find(name)).any(|lon| lon < lat)
 }
 
-/// Returns the text from its first number on, if only filler words come before it: `my coordinates are 33.4, -112.1`.
+/// Strips filler words before the first number: `my coordinates are 33.4, -112.1`. Returns the whole text if it has
+/// other words there.
 fn numbers_of(text: &str) -> &str {
     let start = text.find(|letter: char| letter.is_ascii_digit() || "+-−(.".contains(letter)).unwrap_or(0);
     let (before, numbers) = text.split_at(start);

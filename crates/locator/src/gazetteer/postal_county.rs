@@ -1,4 +1,4 @@
-//! Derives the counties of a gazetteer from the county names of postcodes.
+//! Derivation of the counties of a gazetteer from the county names in the table of postcodes.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::blob::CountyEntry;
 use crate::point::Point;
 use crate::region::Region;
 
-/// A county in the table of postcodes.
+/// The county of a postcode, as named in the table of postcodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostalCounty {
-    /// Its name, usually without its kind: `Cook`, `Bristol (city)`, `City of Alexandria`.
+    /// The name, usually without its generic word: `Cook`, `Bristol (city)`, `City of Alexandria`.
     pub name: String,
-    /// Its number among the counties of its state: see [`county_code`].
+    /// The number of the county in its state, as parsed by [`county_code`].
     pub code: u16,
 }
 
-/// Counties, sorted by region and code.
+/// A list of counties, sorted by region and code.
 pub(super) struct CountyList(Vec<CountyEntry>);
 
-/// Parts of Alaska that are no boroughs, with their kinds: the table has some of them without a kind.
+/// Areas of Alaska that are not boroughs, with their generic words, because the table omits some of these words.
 const ALASKA: [(&str, &str); 6] = [
     ("Hoonah-Angoon", "Census Area"),
     ("Kusilvak", "Census Area"),
@@ -28,8 +28,8 @@ const ALASKA: [(&str, &str); 6] = [
     ("Wade Hampton", "Census Area"),
 ];
 
-/// The former counties of Connecticut, still used in addresses. The Census and the table have replaced them by planning
-/// regions. Code, name, and the middle in degrees.
+/// The former counties of Connecticut. They are still used in addresses, although planning regions have replaced them
+/// in the table. Each row has the code, the name, and the middle in degrees.
 const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
     (1, "Fairfield", 41.23, -73.37),
     (3, "Hartford", 41.81, -72.73),
@@ -41,15 +41,15 @@ const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
     (15, "Windham", 41.83, -71.99),
 ];
 
-/// Planning regions of Connecticut with another name in the table.
+/// Planning regions of Connecticut with another name in the table, with their official names.
 const PLANNING_REGIONS: [(&str, &str); 3] = [
     ("Capitol Region", "Capitol"),
     ("Connecticut Metropolitan", "Greater Bridgeport"),
     ("South Central Regional", "South Central Connecticut"),
 ];
 
-/// Kinds at the end of names.
-const KINDS: [&str; 8] =
+/// Generic words at the end of county names.
+const GENERIC_WORDS: [&str; 8] =
     ["Borough", "Census Area", "City and Borough", "County", "Municipality", "Municipio", "Parish", "Planning Region"];
 
 /// Parses the three digits of a county in its state.
@@ -66,7 +66,7 @@ impl CountyList {
         Self(counties)
     }
 
-    /// Creates the list of the counties of postcodes, given with their counties, regions and points.
+    /// Creates the list of all counties that occur in the given postcodes.
     pub(super) fn of_postcodes<'a>(postcodes: impl Iterator<Item = (&'a PostalCounty, Region, Point)>) -> Self {
         let mut found: BTreeMap<(Region, u16), (&str, Vec<Point>)> = BTreeMap::new();
         for (county, region, point) in postcodes {
@@ -97,7 +97,8 @@ impl CountyList {
     }
 }
 
-/// Splits the name of a county into the name without its kind, and the kind (empty for an independent city).
+/// Splits the name of a county into the name without its generic word, and the generic word (empty for an independent
+/// city).
 fn official_name(written: &str, region: Region) -> (&str, &'static str) {
     let written = written.trim();
     for (before, kind) in
@@ -107,13 +108,13 @@ fn official_name(written: &str, region: Region) -> (&str, &'static str) {
             return (bare, kind);
         }
     }
-    // The table truncates names, so the bracket may be missing.
+    // The table truncates names, so the closing bracket may be missing.
     for (behind, kind) in [(" (city", ""), (" (CA", "Census Area")] {
         if let Some(bare) = written.trim_end_matches(')').strip_suffix(behind) {
             return (bare, kind);
         }
     }
-    for kind in KINDS.into_iter().rev() {
+    for kind in GENERIC_WORDS.into_iter().rev() {
         if let Some(bare) = written.strip_suffix(kind).and_then(|bare| bare.strip_suffix(' ')) {
             return (bare, kind);
         }
@@ -134,7 +135,7 @@ fn find(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     list.iter().find(|(listed, _)| *listed == name).map(|(_, other)| *other)
 }
 
-/// Returns the point with the median latitude and the median longitude, near most postcodes.
+/// Returns the point with the median latitude and the median longitude.
 fn median(points: &[Point]) -> Option<Point> {
     let lat = median_number(points.iter().map(|point| point.lat()).collect())?;
     let lon = median_number(points.iter().map(|point| point.lon()).collect())?;

@@ -1,4 +1,4 @@
-//! Places with a postcode beside them. A postcode never wins against the words beside it.
+//! Resolver steps for texts with a postcode and other words. If they contradict each other, the words take precedence.
 
 use super::candidate::Candidate;
 use super::location_text::LocationText;
@@ -13,17 +13,17 @@ use crate::fold::fold;
 use crate::point::{Distance, Point};
 
 /// Maximum distance between a postcode and the middle of its town.
-const BESIDE: Distance = Distance::miles(30.0);
-/// Maximum distance between a postcode and the middle of its county or region without borders.
-const IN_AREA: Distance = Distance::miles(60.0);
-/// Maximum confidence of a place with a postcode of its country that is not known.
-const UNKNOWN_CODE: f64 = 0.8;
-/// Maximum confidence of a place with a postcode that lies elsewhere.
-const CONTRADICTION: f64 = 0.5;
+const MAX_TOWN_DISTANCE: Distance = Distance::miles(30.0);
+/// Maximum distance between a postcode and the middle of its county or informal region.
+const MAX_AREA_DISTANCE: Distance = Distance::miles(60.0);
+/// Maximum confidence of a place if the postcode of its country is unknown.
+const MAX_UNKNOWN_CODE_CONFIDENCE: f64 = 0.8;
+/// Maximum confidence of a place if the postcode lies elsewhere.
+const MAX_CONTRADICTION_CONFIDENCE: f64 = 0.5;
 
 impl Gazetteer {
-    /// Returns the postcode in a text with other words, if they name its area or nothing else; else the place that the
-    /// words name, with a note that the postcode was not used.
+    /// Resolves a text with a postcode and other words: to the postcode if the words name its area or no place,
+    /// otherwise to the place that the words name, with a note that the postcode was not used.
     pub(super) fn place_with_postcode(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         if !location.core.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
@@ -57,7 +57,7 @@ impl Gazetteer {
                 let is_street = place.source == PlaceSource::Fallback && !place.notes.is_empty();
                 Some(Ok(if is_street { Self::without_street(postcode) } else { postcode }))
             }
-            // Digits are exact, and the words are not.
+            // The postcode is exact, but the words were not.
             (Ok(place), Some(_)) if place.source == PlaceSource::FuzzyMatch && is_here(&place) => None,
             (Ok(place), _) if place.source == PlaceSource::Coordinates => None,
             (Ok(place), _) => {
@@ -74,7 +74,8 @@ impl Gazetteer {
         }
     }
 
-    /// Returns a place abroad with a postcode that has the shape of its country. `None` for other places.
+    /// Returns a place abroad if the postcode has the format of its country, with a note that the postcode was not
+    /// used.
     fn with_foreign_code(place: Resolved, code: &str) -> Option<Resolved> {
         let country = place.country.filter(|country| ![Country::UNITED_STATES, Country::CANADA].contains(country))?;
         let is_district = is_district_number(code) && place.source == PlaceSource::Place;
@@ -82,12 +83,12 @@ impl Gazetteer {
             return None;
         }
         let note = PlaceNote::UnknownPostcode { code: code.to_owned(), place: place.label() };
-        let mut place = place.cap_confidence(UNKNOWN_CODE).with_note(note);
+        let mut place = place.cap_confidence(MAX_UNKNOWN_CODE_CONFIDENCE).with_note(note);
         place.dropped.push(code.to_owned());
         Some(place)
     }
 
-    /// Returns the postcode in a state or country that the words name.
+    /// Resolves to the postcode if the words name its state or country.
     fn postcode_in_area(
         location: &LocationText<'_>,
         found: &PostcodeInText<'_>,
@@ -112,33 +113,34 @@ impl Gazetteer {
         Some(Err(Unresolved::new(UnresolvedKind::Ambiguous, reason)))
     }
 
-    /// Returns `true` if a postcode lies beside the place of the words, or beside a namesake of this place.
+    /// Returns `true` if a postcode is near the place that the words name, or near a namesake of this place.
     fn is_beside(&self, place: &Resolved, words: &str, postcode: Point) -> bool {
         let max = match place.source {
-            PlaceSource::County | PlaceSource::Region | PlaceSource::Division => IN_AREA,
-            _ => BESIDE,
+            PlaceSource::County | PlaceSource::Region | PlaceSource::Division => MAX_AREA_DISTANCE,
+            _ => MAX_TOWN_DISTANCE,
         };
         if place.point.distance(postcode) <= max {
             return true;
         }
-        if place.alternatives.iter().any(|other| other.point.distance(postcode) <= BESIDE) {
+        if place.alternatives.iter().any(|other| other.point.distance(postcode) <= MAX_TOWN_DISTANCE) {
             return true;
         }
         let within = place.region.map_or(Within::Anywhere, Within::Region);
-        let is_near = |candidate: Candidate| self.point(candidate.place()).distance(postcode) <= BESIDE;
+        let is_near = |candidate: Candidate| self.point(candidate.place()).distance(postcode) <= MAX_TOWN_DISTANCE;
         self.named(&fold(&place.name), within).any(is_near) || self.named(&fold(words), Within::Anywhere).any(is_near)
     }
 
-    /// Returns the post town of a British postcode without other text.
+    /// Resolves a British postcode without other text to its post town.
     pub(super) fn british_postcode(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
-        /// Minimum characters of a code without a town. Shorter codes have other meanings, such as the motorway M1.
+        /// Minimum length of a postcode without a town. Shorter codes have other meanings, such as the motorway M1.
         const MIN_CHARS: usize = 3;
         let code = location.core;
         let town = uk_post_town(code).filter(|_| code.len() >= MIN_CHARS)?;
         let kingdom = Country::parse("GB")?;
         let place = self.named(&fold(town), Within::Country(kingdom)).next()?;
         let place = self.place_without_county(place.place());
-        let resolved = Resolved::at(place.name.clone(), place.point, PlaceSource::Postcode, CONTRADICTION);
+        let resolved =
+            Resolved::at(place.name.clone(), place.point, PlaceSource::Postcode, MAX_CONTRADICTION_CONFIDENCE);
         let note = PlaceNote::UnknownPostcode { code: code.to_owned(), place: place.label() };
         let resolved = Resolved { division: place.division, country: Some(kingdom), ..resolved };
         Some(Ok(resolved.with_note(note)))
@@ -149,10 +151,10 @@ fn is_here(place: &Resolved) -> bool {
     place.region.is_some()
 }
 
-/// Limits the confidence of a place with a postcode that lies elsewhere.
+/// Limits the confidence of a place if the postcode lies elsewhere, and adds a note.
 fn with_contradiction(place: Resolved, code: &str) -> Resolved {
     let note = PlaceNote::PostcodeElsewhere { code: code.to_owned(), place: place.label() };
-    let mut place = place.cap_confidence(CONTRADICTION).with_note(note);
+    let mut place = place.cap_confidence(MAX_CONTRADICTION_CONFIDENCE).with_note(note);
     place.dropped.push(code.to_owned());
     place
 }

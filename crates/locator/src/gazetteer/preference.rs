@@ -1,4 +1,4 @@
-//! The choice among namesakes by the country of the user and by the known ATMs.
+//! The choice between places with the same name, by the user's country and by the locations of known ATMs.
 
 use super::exact::MAX_ALTERNATIVES;
 use super::query::{Query, Within};
@@ -8,25 +8,26 @@ use crate::country::Country;
 use crate::fold::fold;
 use crate::point::Point;
 
-/// Maximum ratio of populations of the likeliest place and a place in the likely country of the user.
-const MUCH_SMALLER: u32 = 10;
-/// Maximum confidence of a place that is not the likeliest of its name.
-const CHOSEN: f64 = 0.6;
+/// Maximum ratio of the populations of the likeliest place and of a place in the user's likely country.
+const MAX_POPULATION_RATIO: u32 = 10;
+/// Maximum confidence of a place that is not the likeliest place with its name.
+const MAX_CHOSEN_CONFIDENCE: f64 = 0.6;
 
-/// A preference among namesakes. It only matters for texts that name neither a state nor a country.
+/// A preference between places with the same name. It applies only to texts without a state or country.
 #[derive(Clone, Copy)]
 pub struct PlacePreference<'a> {
-    /// The country that the client names: a place in it is always chosen.
+    /// The country requested by the client. A place in this country is always chosen.
     pub country: Option<Country>,
-    /// The likely country of the user: a place in it is chosen if it is not much smaller than the likeliest place.
+    /// The likely country of the user. A place in this country is chosen if it is not much smaller than the likeliest
+    /// place.
     pub likely_country: Option<Country>,
-    /// Returns `true` if ATMs are known near a point.
+    /// A function that returns `true` if ATMs are known near a point.
     pub has_atms_near: &'a dyn Fn(Point) -> bool,
 }
 
 impl Gazetteer {
-    /// Resolves a text like [`Gazetteer::resolve`], and chooses among namesakes by a preference. The likeliest
-    /// place stays an alternative.
+    /// Resolves a text like [`Gazetteer::resolve`], and chooses between places with the same name by a preference. The
+    /// likeliest place remains an alternative.
     ///
     /// # Errors
     /// Returns the errors of [`Gazetteer::resolve`].
@@ -47,7 +48,7 @@ impl Gazetteer {
         }
         let largest = self.population_of_likeliest(&fold(&resolved.name), Within::Anywhere);
         let in_likely = resolved.alternatives.iter().position(|other| {
-            Some(other.country) == likely && other.population.saturating_mul(MUCH_SMALLER) >= largest
+            Some(other.country) == likely && other.population.saturating_mul(MAX_POPULATION_RATIO) >= largest
         });
         if let Some(at) = in_likely {
             return Ok(choose(resolved, at));
@@ -66,7 +67,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns the likeliest place of the name in a country, if there is one.
+    /// Selects the likeliest place in a country, if there is one.
     fn in_country(&self, mut resolved: Resolved, country: Country) -> Resolved {
         if resolved.country == Some(country) {
             return resolved;
@@ -82,9 +83,9 @@ impl Gazetteer {
     }
 }
 
-/// Returns an alternative as the answer, with the answer as its first alternative.
-fn choose(mut resolved: Resolved, at: usize) -> Resolved {
-    let chosen = resolved.alternatives.remove(at);
+/// Selects the alternative at this index as the result. The previous result becomes the first alternative.
+fn choose(mut resolved: Resolved, index: usize) -> Resolved {
+    let chosen = resolved.alternatives.remove(index);
     let other = Place {
         name: resolved.name.clone(),
         region: resolved.region,
@@ -98,7 +99,8 @@ fn choose(mut resolved: Resolved, at: usize) -> Resolved {
     let note = PlaceNote::Namesake { place: chosen.label(), other: other.label() };
     resolved.alternatives.insert(0, other);
     resolved.alternatives.truncate(MAX_ALTERNATIVES);
-    let answer = Resolved::at(chosen.name, chosen.point, PlaceSource::Place, resolved.confidence.min(CHOSEN));
+    let answer =
+        Resolved::at(chosen.name, chosen.point, PlaceSource::Place, resolved.confidence.min(MAX_CHOSEN_CONFIDENCE));
     let answer = Resolved {
         region: chosen.region,
         division: chosen.division,

@@ -1,4 +1,4 @@
-//! The possible queries of a text.
+//! Parsing of a location text into queries: names to look up in areas.
 
 use super::blob::PlaceArea;
 use crate::address::{parse_postcode, split_postcode, split_region};
@@ -25,15 +25,15 @@ pub(super) enum Within {
     Anywhere,
     Country(Country),
     Region(Region),
-    /// Divisions of one name or code, in one or several countries.
+    /// The divisions with a name or code, in one or several countries.
     Divisions(&'static [Division]),
 }
 
-/// Maximum words in the name of a country or region.
+/// Maximum number of words in the name of a country or region.
 const MAX_AREA_WORDS: usize = 5;
 
 impl Within {
-    /// Returns `true` if this area contains another.
+    /// Returns `true` if this area contains the other area.
     pub(super) fn contains(self, area: PlaceArea) -> bool {
         match self {
             Self::Anywhere => true,
@@ -45,7 +45,7 @@ impl Within {
         }
     }
 
-    /// Returns the name of the area in English; empty for anywhere.
+    /// Returns the English name of the area. Empty for [`Within::Anywhere`].
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Anywhere => "",
@@ -55,7 +55,7 @@ impl Within {
         }
     }
 
-    /// Splits a region or division of this country off the end of a text.
+    /// Splits the name of a region or division of this country off the end of a text.
     fn split_part(self, text: &str) -> Option<(&str, Self)> {
         let Self::Country(country) = self else { return None };
         if let Some((name, region)) = split_region(text, Region::parse_ending)
@@ -73,7 +73,8 @@ impl Within {
         })
     }
 
-    /// Returns the regions, countries and divisions that the end of a longer text names, also by abbreviations.
+    /// Returns the regions, countries and divisions that `text`, the end of a longer text, names. Abbreviations are
+    /// accepted.
     pub(super) fn ending(text: &str) -> Vec<Self> {
         let text = text.trim();
         let name = fold(text);
@@ -82,13 +83,13 @@ impl Within {
         region.into_iter().chain(country).chain(Self::divisions(text)).collect()
     }
 
-    /// Returns the divisions of a name or code.
+    /// Returns the area of all divisions with a name or code.
     pub(super) fn divisions(text: &str) -> Option<Self> {
         let divisions = divisions_called(text);
         if divisions.is_empty() { None } else { Some(Self::Divisions(divisions)) }
     }
 
-    /// Returns the area inside this one that a text names; this area itself if the text repeats its name.
+    /// Returns the part of this area that a text names, or this area if the text repeats its name.
     fn narrowed(self, text: &str) -> Option<Self> {
         let region = Region::parse_ending(text);
         match (self, region) {
@@ -109,7 +110,7 @@ impl Within {
         }
     }
 
-    /// Returns the regions and countries that a text names: `CA` is California and Canada, `Georgia` a state and a
+    /// Returns the regions and countries that a text names. `CA` is California and Canada; `Georgia` is a state and a
     /// country.
     pub(super) fn named(text: &str) -> impl Iterator<Item = Self> {
         let text = text.trim();
@@ -120,14 +121,14 @@ impl Within {
     }
 }
 
-/// Returns the divisions of a name or code.
+/// Returns the divisions with a name or code.
 fn divisions_called(text: &str) -> &'static [Division] {
     let divisions = Division::named(&fold(text));
     if divisions.is_empty() { Division::with_iso_code(text) } else { divisions }
 }
 
-/// Checks whether a text of three letters may mean a country: in lower case, most codes are abbreviations. `Ind.` is
-/// Indiana, `IND` is India.
+/// Checks whether a text of three letters may be the code of a country. Most codes in lower case are abbreviations:
+/// `Ind.` is Indiana, but `IND` is India.
 fn may_be_country(text: &str, country: Country) -> bool {
     text.len() != 3
         || country == Country::UNITED_STATES
@@ -136,8 +137,8 @@ fn may_be_country(text: &str, country: Country) -> bool {
         || country.name().len() == 3
 }
 
-/// Returns the possible queries of a text, the likeliest first: those of the complete text, then those without filler
-/// words. All of them have the region or country that the text names.
+/// Returns the possible queries of a text, sorted by descending likelihood: first the queries of the complete text,
+/// then the queries without filler words. All queries are within the region or country that the text names.
 pub(super) fn queries<'a>(texts: [&'a str; 3]) -> Vec<Query<'a>> {
     let mut queries: Vec<Query<'a>> = Vec::new();
     for (at, text) in texts.iter().enumerate() {
@@ -160,8 +161,8 @@ impl<'a> Query<'a> {
         Self { name: fold(written), written, within, before: None }
     }
 
-    /// Returns the query without a kind of place before the name, as in `City of Industry`. Only in a named region,
-    /// with few candidates.
+    /// Returns the query without a leading phrase such as `City of`, as in `City of Industry`. Only in a named region,
+    /// because it has few candidates.
     fn without_kind_before(&self) -> Option<Self> {
         const KINDS: [&str; 4] = ["boroughof", "cityof", "townof", "villageof"];
         let name = KINDS.iter().find_map(|kind| self.name.strip_prefix(kind))?;
@@ -171,16 +172,16 @@ impl<'a> Query<'a> {
         Some(Self { name: name.to_owned(), ..*self })
     }
 
-    /// Returns the name without the kind of a landmark, as in `UCLA campus`, `DFW area`.
+    /// Returns the name without a trailing generic word, as in `UCLA campus` and `DFW area`.
     pub(super) fn name_without_thing(&self) -> Option<&str> {
         const THINGS: [&str; 7] = ["area", "arena", "campus", "district", "mall", "neighborhood", "stadium"];
         let name = THINGS.iter().find_map(|thing| self.name.strip_suffix(thing))?;
         if name.len() > 2 { Some(name) } else { None }
     }
 
-    /// Returns the query without a repeated state, or a ZIP code before it, as in `Dallas TX, Texas`.
+    /// Returns the query without a repeated state or a ZIP code before the state, as in `Dallas TX, Texas`.
     fn without_repetition(&self) -> Option<Self> {
-        // A single word contains no repetition.
+        // Fast path: a single word contains no repetition.
         if self.within == Within::Anywhere || !self.written.contains(char::is_whitespace) {
             return None;
         }
@@ -198,7 +199,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Returns the queries of one text.
+/// Returns the queries of a text.
 fn read(text: &str) -> Vec<Query<'_>> {
     let mut parts: Vec<&str> =
         text.split(',').map(str::trim).filter(|part| part.contains(char::is_alphanumeric)).collect();
@@ -208,7 +209,7 @@ fn read(text: &str) -> Vec<Query<'_>> {
     }
     let mut queries: Vec<Query<'_>> = Vec::new();
     for within in Within::ending(last) {
-        // Some names contain commas.
+        // The name of a place may contain commas.
         if parts.len() > 1
             && matches!(within, Within::Region(_) | Within::Divisions(_))
             && let Some((name, _)) = text.rsplit_once(',')
@@ -217,7 +218,7 @@ fn read(text: &str) -> Vec<Query<'_>> {
         }
         queries.extend(read_parts(text, &parts, within));
     }
-    // Austin, TX USA
+    // Example: `Austin, TX USA`.
     if let Some(within) = area_before_country(last) {
         queries.extend(read_parts(text, &parts, within));
     }
@@ -226,7 +227,7 @@ fn read(text: &str) -> Vec<Query<'_>> {
     queries
 }
 
-/// Returns the area of a text that ends in its country: `TX USA`, `New South Wales Australia`.
+/// Returns the region or division in a text that ends in its country: `TX USA`, `New South Wales Australia`.
 fn area_before_country(text: &str) -> Option<Within> {
     text.match_indices(char::is_whitespace).take(MAX_AREA_WORDS).find_map(|(at, _)| {
         let country = Country::parse(&text[at..])?;
@@ -234,16 +235,16 @@ fn area_before_country(text: &str) -> Option<Within> {
     })
 }
 
-/// Returns the queries of a text with commas, given the parts before its area, the most specific first.
+/// Returns the queries of a text with commas, starting with the most specific. `parts` are the parts before the area.
 fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> Vec<Query<'a>> {
     let mut queries = Vec::new();
     while let [_, .., last] = parts {
         if let Some(narrower) = within.narrowed(last) {
-            // A division often has the name of its largest city.
+            // A division often has the same name as its largest city.
             if matches!(narrower, Within::Divisions(_)) {
                 queries.extend(query_of_parts(text, parts, within));
             }
-            // In Austin, TX, USA the region is more specific than the country.
+            // In `Austin, TX, USA`, the region is more specific than the country.
             within = narrower;
         } else if is_other_region(within, last) {
             return Vec::new();
@@ -253,7 +254,7 @@ fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> V
         parts = &parts[..parts.len() - 1];
     }
     queries.extend(query_of_parts(text, parts, within));
-    // Sydney NSW, Australia
+    // Example: `Sydney NSW, Australia`.
     if let Some((name, part)) = parts.last().and_then(|last| within.split_part(last)) {
         let query = query_of_parts(text, parts, part);
         queries.extend(query.map(|query| Query { name: fold(name), written: name, ..query }));
@@ -262,7 +263,7 @@ fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> V
     queries
 }
 
-/// Checks for the code of another region, as in `Springfield, IL, MO`.
+/// Checks whether a text is the code of another region, as in `Springfield, IL, MO`.
 fn is_other_region(within: Within, text: &str) -> bool {
     let region = Region::parse_ending(text);
     text.len() == 2 && matches!((within, region), (Within::Region(known), Some(region)) if region != known)
@@ -271,7 +272,7 @@ fn is_other_region(within: Within, text: &str) -> bool {
 /// Returns the query for the last part of a text before its area.
 fn query_of_parts<'a>(text: &'a str, parts: &[&'a str], within: Within) -> Option<Query<'a>> {
     let name = *parts.last()?;
-    // The text before the city is a street, a neighbourhood or a shop.
+    // The parts before the city are a street, a neighbourhood or a shop.
     let start = (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let before = text.get(..start)?.trim_matches(|letter: char| letter == ',' || letter.is_whitespace());
     let before = if before.is_empty() { None } else { Some(before) };
@@ -292,8 +293,8 @@ fn is_county(part: &str) -> bool {
     first == "county" || ["county", "parish", "co", "cnty"].contains(&last.as_str())
 }
 
-/// Returns the queries of a text without commas: all of it is a name, or its last words are a region, a country, or
-/// both.
+/// Returns the queries of a text without commas. Either the whole text is a name, or its last words are a region, a
+/// country, or both.
 fn read_words(text: &str) -> Vec<Query<'_>> {
     let mut queries = vec![Query::new(text, Within::Anywhere)];
     let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_AREA_WORDS).collect();

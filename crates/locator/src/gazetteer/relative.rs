@@ -1,4 +1,4 @@
-//! Texts that name a location relative to places: between two places, a side of a city.
+//! Resolver steps for locations relative to places: the middle between two places, or a part of a city.
 
 use super::inside::has_three_letters;
 use super::location_text::LocationText;
@@ -11,27 +11,27 @@ use crate::point::{Distance, Point};
 use crate::region::Region;
 
 /// Maximum distance between the two places of a text with `between`.
-const APART: Distance = Distance::miles(400.0);
+const MAX_DISTANCE_BETWEEN: Distance = Distance::miles(400.0);
 /// Maximum confidence of the middle between two places.
-const BETWEEN: f64 = 0.5;
-/// Maximum confidence of a city for a part of it.
-const PART: f64 = 0.6;
+const MAX_BETWEEN_CONFIDENCE: f64 = 0.5;
+/// Maximum confidence of a city as the result for a part of the city.
+const MAX_PART_CONFIDENCE: f64 = 0.6;
 
-/// Directions before a place. Sorted.
+/// Directions before a place, sorted alphabetically.
 #[rustfmt::skip]
 const DIRECTIONS: [&str; 21] = [
     "central", "e", "east", "eastern", "n", "ne", "north", "northeast", "northern", "northwest", "nw", "s", "se",
     "south", "southeast", "southern", "southwest", "sw", "w", "west", "western",
 ];
-/// Words for a part of a place, after a direction or before `of`. Sorted.
+/// Words for a part of a place, after a direction or before `of`. Sorted alphabetically.
 const PARTS: [&str; 11] =
     ["area", "corner", "edge", "end", "half", "outskirts", "part", "parts", "side", "suburb", "suburbs"];
 
-/// Words between a part and its place.
-const OF: [&str; 9] = ["da", "de", "di", "do", "du", "in", "of", "the", "von"];
+/// Words between a part of a place and the place. Sorted alphabetically.
+const LINKING_WORDS: [&str; 9] = ["da", "de", "di", "do", "du", "in", "of", "the", "von"];
 
-/// A place of one name, among others.
-struct Meaning {
+/// One of several places that a name may refer to.
+struct Namesake {
     label: String,
     point: Point,
     region: Option<Region>,
@@ -40,7 +40,7 @@ struct Meaning {
 }
 
 impl Gazetteer {
-    /// `halfway between Tampa and Orlando`: returns the point in the middle.
+    /// Resolves `halfway between Tampa and Orlando` to the point in the middle.
     pub(super) fn between_two_places(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         const WORD: &str = "between ";
         let lower = location.core.to_ascii_lowercase();
@@ -63,10 +63,10 @@ impl Gazetteer {
             None => self.resolve_part(first, location.budget).ok()?,
         };
         let second = self.resolve_part(second, location.budget).ok()?;
-        let (first, second) = nearest_meanings(first, second)?;
+        let (first, second) = nearest_namesakes(first, second)?;
         let point = Point::centroid([first.point, second.point])?;
         let name = format!("between {} and {}", first.label, second.label);
-        let resolved = Resolved::at(name, point, PlaceSource::Fallback, BETWEEN);
+        let resolved = Resolved::at(name, point, PlaceSource::Fallback, MAX_BETWEEN_CONFIDENCE);
         let is_in_one_region = first.region == second.region && first.country == second.country;
         let region = if is_in_one_region { first.region } else { None };
         let division = if first.division == second.division { first.division } else { None };
@@ -75,13 +75,14 @@ impl Gazetteer {
         Some(Ok(Resolved { region, division, country, ..resolved }.with_note(note)))
     }
 
-    /// `north side of Chicago`, `NE Portland`, `South Side, Pittsburgh`: returns the city.
+    /// Resolves a part of a city to the city, as in `north side of Chicago`, `NE Portland` and `South Side,
+    /// Pittsburgh`.
     pub(super) fn part_of_a_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (part, place) = split_part(location.core)?;
         match self.resolve_part(place, location.budget) {
             Ok(found) if found.source == PlaceSource::Place || found.source == PlaceSource::Division => {
                 let note = PlaceNote::Part { part: part.to_owned(), place: found.label() };
-                Some(Ok(found.cap_confidence(PART).with_note(note)))
+                Some(Ok(found.cap_confidence(MAX_PART_CONFIDENCE).with_note(note)))
             }
             Err(unresolved @ Unresolved { kind: UnresolvedKind::TooLarge, .. }) => Some(Err(unresolved)),
             _ => None,
@@ -89,28 +90,29 @@ impl Gazetteer {
     }
 }
 
-/// Returns the likeliest meanings of two names that lie together.
-fn nearest_meanings(first: Resolved, second: Resolved) -> Option<(Meaning, Meaning)> {
-    let firsts = meanings(first);
-    let seconds = meanings(second);
+/// Returns the likeliest pair of places with these names that are near each other.
+fn nearest_namesakes(first: Resolved, second: Resolved) -> Option<(Namesake, Namesake)> {
+    let firsts = namesakes(first);
+    let seconds = namesakes(second);
     let mut pairs: Vec<(usize, usize)> =
         (0..firsts.len()).flat_map(|one| (0..seconds.len()).map(move |other| (one, other))).collect();
     pairs.sort_by_key(|(one, other)| one + other);
-    let is_near = |(one, other): &(usize, usize)| firsts[*one].point.distance(seconds[*other].point) <= APART;
+    let is_near =
+        |(one, other): &(usize, usize)| firsts[*one].point.distance(seconds[*other].point) <= MAX_DISTANCE_BETWEEN;
     let (one, other) = pairs.into_iter().find(is_near)?;
     Some((firsts.into_iter().nth(one)?, seconds.into_iter().nth(other)?))
 }
 
-/// Returns the meanings of a name, the likeliest first.
-fn meanings(resolved: Resolved) -> Vec<Meaning> {
-    let first = Meaning {
+/// Returns the places that a name may refer to, sorted by descending likelihood.
+fn namesakes(resolved: Resolved) -> Vec<Namesake> {
+    let first = Namesake {
         label: resolved.label(),
         point: resolved.point,
         region: resolved.region,
         division: resolved.division,
         country: resolved.country,
     };
-    let others = resolved.alternatives.into_iter().map(|place| Meaning {
+    let others = resolved.alternatives.into_iter().map(|place| Namesake {
         label: place.label(),
         point: place.point,
         region: place.region,
@@ -120,8 +122,8 @@ fn meanings(resolved: Resolved) -> Vec<Meaning> {
     std::iter::once(first).chain(others).collect()
 }
 
-/// Splits a direction and a word for a part off the start of a text. A direction without such a word must be an
-/// abbreviation: `West Covina` is a city.
+/// Splits a direction and a word for a part of a place off the start of a text. Without such a word, the direction must
+/// be abbreviated, because `West Covina` is a city.
 fn split_part(text: &str) -> Option<(&str, &str)> {
     let mut rest = text;
     let mut has_part = false;
@@ -132,9 +134,10 @@ fn split_part(text: &str) -> Option<(&str, &str)> {
         if DIRECTIONS.binary_search(&lower.as_str()).is_ok() && !has_part {
             has_direction = true;
             is_short = word.len() <= 2 && word.bytes().all(|letter| letter.is_ascii_uppercase());
-        } else if PARTS.binary_search(&lower.as_str()).is_ok() || (is_center(&lower) && begins_with_of(after)) {
+        } else if PARTS.binary_search(&lower.as_str()).is_ok() || (is_center(&lower) && starts_with_linking_word(after))
+        {
             has_part = true;
-        } else if !lower.is_empty() && !OF.contains(&lower.as_str()) {
+        } else if !lower.is_empty() && !LINKING_WORDS.contains(&lower.as_str()) {
             break;
         }
         rest = after;
@@ -144,16 +147,16 @@ fn split_part(text: &str) -> Option<(&str, &str)> {
     if is_part && has_three_letters_or_code(rest) { Some((part, rest)) } else { None }
 }
 
-/// Checks for the middle of a place, in several languages. `Center Point` is a town.
+/// Checks whether a word means "center", in several languages. `Center Point` is a town.
 fn is_center(word: &str) -> bool {
     ["center", "centre", "centro", "centrum", "downtown", "innenstadt", "zentrum"].contains(&word)
 }
 
-fn begins_with_of(text: &str) -> bool {
-    text.split_whitespace().next().is_some_and(|word| OF.contains(&word.to_ascii_lowercase().as_str()))
+fn starts_with_linking_word(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|word| LINKING_WORDS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// Checks for a name, or for the code of a region: `SW DC`.
+/// Checks whether a text can be a name or is the code of a region, as in `SW DC`.
 fn has_three_letters_or_code(text: &str) -> bool {
     has_three_letters(text) || Region::parse(text).is_some()
 }

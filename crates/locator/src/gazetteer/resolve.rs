@@ -1,4 +1,4 @@
-//! The result of resolving a location text.
+//! The result types of the resolver for location texts.
 
 use super::{Place, PlaceNote};
 use crate::country::Country;
@@ -6,35 +6,36 @@ use crate::division::Division;
 use crate::point::Point;
 use crate::region::Region;
 
-/// Maximum characters of a text, without the white space around it.
+/// Maximum length of a location text in characters, without surrounding white space.
 pub const MAX_TEXT_CHARS: usize = 200;
 
-/// A resolved location.
+/// The result of resolving a location text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The main name of the place, the postcode, or the coordinates.
     pub name: String,
-    /// The state, province or territory, in the United States and Canada; not of coordinates.
+    /// The state, province or territory in the United States and Canada. `None` for coordinates.
     pub region: Option<Region>,
-    /// The administrative division elsewhere, if it is known.
+    /// The administrative division in other countries, if it is known.
     pub division: Option<Division>,
-    /// The country; not of coordinates.
+    /// The country. `None` for coordinates.
     pub country: Option<Country>,
-    /// The county with its kind, as in `Cook County`, if an alternative has equal name and region.
+    /// The full name of the county, such as `Cook County`, if an alternative has the same name and region.
     pub county: Option<String>,
-    /// The point from which to search.
+    /// The point to search around.
     pub point: Point,
-    /// The kind of text.
+    /// The kind of text that was resolved.
     pub source: PlaceSource,
-    /// The confidence, 0 to 1: 1 for coordinates; less if several places share the name, or it was misspelt.
+    /// The confidence, from 0 to 1. It is 1 for coordinates, and lower if several places share the name or the name was
+    /// misspelt.
     pub confidence: f64,
-    /// The other places of that name, at most five, the likeliest first.
+    /// Other places with the name, at most five, sorted by descending likelihood.
     pub alternatives: Vec<Place>,
-    /// Notes about this answer for users.
+    /// Notes for users about the interpretation of the text.
     pub notes: Vec<PlaceNote>,
-    /// The parts of the text that were not used, in their order.
+    /// The parts of the text that were not used, in their original order.
     pub dropped: Vec<String>,
-    /// `true` if the text is a name without a state or country.
+    /// Whether the text is a name without a state or country.
     pub is_bare_name: bool,
 }
 
@@ -49,7 +50,7 @@ pub enum PlaceSource {
     Postcode,
     /// The name or code of an airport.
     Airport,
-    /// A landmark: a stadium, a park, a part of a city.
+    /// A landmark, such as a stadium, a park or a part of a city.
     Landmark,
     /// A region without official borders, such as the Bay Area.
     Region,
@@ -59,32 +60,32 @@ pub enum PlaceSource {
     Division,
     /// A place.
     Place,
-    /// A place with a typing mistake.
+    /// A place with a misspelt name.
     FuzzyMatch,
-    /// A text with unknown details, such as a street: the answer is the town around it.
+    /// A text with unknown details, such as a street. The result is the surrounding town.
     Fallback,
 }
 
-/// A text that names no known place.
+/// The error of a location text that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unresolved {
     /// The reason in English.
     pub reason: String,
-    /// The kind of reason.
+    /// The reason for programs.
     pub kind: UnresolvedKind,
-    /// Suggested places, at most five, the likeliest first.
+    /// Suggested places, at most five, sorted by descending likelihood.
     pub suggestions: Vec<Place>,
 }
 
-/// The reason why a text was not resolved.
+/// The reason why a location text cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnresolvedKind {
     /// The text is empty or too long.
     Invalid,
-    /// The text refers to the user's own position, or contains no place: the client must ask the user for one.
+    /// The text refers to the user's own position or contains no place. The client must ask the user for a place.
     OwnPlace,
-    /// The text is a state or a country.
+    /// The text names a state or country that is too large to search around.
     TooLarge,
     /// The text is coordinates, most likely with the longitude first.
     Swapped,
@@ -94,26 +95,26 @@ pub enum UnresolvedKind {
     Unknown,
 }
 
-/// The steps of resolving a text.
+/// A trace of resolving a location text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The steps in their order; the last step returned the result.
+    /// The executed steps in their order. The last step returned the result.
     pub steps: Vec<ExplainedStep>,
-    /// The answer.
+    /// The result.
     pub answer: Result<Resolved, Unresolved>,
 }
 
-/// A step of the resolver.
+/// A step of the resolver in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
-    /// The name of the step: the kind of its search.
+    /// The name of the step.
     pub name: &'static str,
-    /// The answer in English; `None` if the step has none.
+    /// The result of the step in English, or `None` if it had no result.
     pub gave: Option<String>,
 }
 
 impl Resolved {
-    /// Creates an answer without region, country, alternatives and notes.
+    /// Creates a result without region, country, alternatives and notes.
     pub(super) fn at(name: String, point: Point, source: PlaceSource, confidence: f64) -> Self {
         Self {
             name,
@@ -131,7 +132,7 @@ impl Resolved {
         }
     }
 
-    /// Returns the name with the region or country, sufficient to resolve to the place: `Miami, FL`.
+    /// Returns the name with the region or country, such as `Miami, FL`. The label resolves to the place again.
     #[must_use]
     pub fn label(&self) -> String {
         match self.region.map(Region::code).or_else(|| self.country.map(Country::name)) {
@@ -140,12 +141,12 @@ impl Resolved {
         }
     }
 
-    /// Multiplies the confidence.
+    /// Multiplies the confidence by a factor.
     pub(super) fn scale_confidence(self, factor: f64) -> Self {
         Self { confidence: rounded(self.confidence * factor), ..self }
     }
 
-    /// Limits the confidence.
+    /// Limits the confidence to a maximum.
     pub(super) fn cap_confidence(self, confidence: f64) -> Self {
         Self { confidence: rounded(self.confidence.min(confidence)), ..self }
     }
@@ -158,7 +159,7 @@ impl Resolved {
 }
 
 impl Unresolved {
-    /// Creates the error for a state or country.
+    /// Creates the error for a state or country that is too large to search around.
     pub(super) fn too_large(text: &str) -> Self {
         let reason = format!("{text:?} is too large an area to search around; name a city in it");
         Self::new(UnresolvedKind::TooLarge, reason)
@@ -174,8 +175,8 @@ fn rounded(confidence: f64) -> f64 {
 }
 
 impl PlaceSource {
-    /// Returns the name in replies: `coordinates`, `plus_code`, `postcode`, `airport`, `landmark`, `region`, `county`,
-    /// `division`, `place`, `misspelt` or `fallback`.
+    /// Returns the name used in replies: `coordinates`, `plus_code`, `postcode`, `airport`, `landmark`, `region`,
+    /// `county`, `division`, `place`, `misspelt` or `fallback`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
-//! The steps of the resolver, in their order. The first step with an answer decides.
+//! The resolver for location texts: an ordered list of steps. The first step with a result determines the answer.
 
 use super::Gazetteer;
 use super::location_text::LocationText;
 use super::resolve::{ExplainedStep, Explanation, MAX_TEXT_CHARS, Resolved, Unresolved, UnresolvedKind};
 use super::spelling::FuzzyBudget;
 
-/// The answer of a step: a place, or the reason why there is none.
+/// The result of a step: a place, or the reason why the text cannot be resolved.
 pub(super) type PlaceAnswer = Result<Resolved, Unresolved>;
 
 /// The name and function of a step.
@@ -20,7 +20,7 @@ const STEPS: [PlaceStep; 25] = [
     ("an airport, landmark or region", Gazetteer::landmark),
     ("a British postcode", Gazetteer::british_postcode),
     ("a place with a postcode", Gazetteer::place_with_postcode),
-    ("an administrative division", Gazetteer::division_alone),
+    ("an administrative division", Gazetteer::division_only),
     ("the middle between two places", Gazetteer::between_two_places),
     ("a place", Gazetteer::place_by_name),
     ("a part of a place", Gazetteer::part_of_a_place),
@@ -58,14 +58,14 @@ impl Gazetteer {
     /// # Errors
     /// [`Unresolved`], if the text is empty, longer than [`MAX_TEXT_CHARS`], or names no known place.
     pub fn resolve(&self, text: &str) -> Result<Resolved, Unresolved> {
-        self.resolve_part(text, &FuzzyBudget::of_a_text())
+        self.resolve_part(text, &FuzzyBudget::for_text())
     }
 
-    /// Resolves a text like [`Gazetteer::resolve`], and returns the steps too.
+    /// Resolves a text like [`Gazetteer::resolve`], and also returns a trace of the steps.
     #[must_use]
     pub fn explain(&self, text: &str) -> Explanation {
         let mut steps = Vec::new();
-        let answer = self.run_steps(text, &FuzzyBudget::of_a_text(), |name, answer| {
+        let answer = self.run_steps(text, &FuzzyBudget::for_text(), |name, answer| {
             let gave = answer.map(|answer| match answer {
                 Ok(resolved) => format!("{}, confidence {}", resolved.label(), resolved.confidence),
                 Err(unresolved) => unresolved.to_string(),
@@ -94,7 +94,7 @@ impl Gazetteer {
         let location = LocationText::new(text, budget);
         for (name, step) in STEPS {
             let mut answer = step(self, &location);
-            // A place outside the named state or country is no answer, even if other words are unknown.
+            // A place outside the named state or country is rejected, even if other words are unknown.
             if let Some(Ok(found)) = &answer
                 && !location.allows(found)
             {
@@ -108,9 +108,9 @@ impl Gazetteer {
         Err(self.unresolved(&location))
     }
 
-    /// Resolves the text without the words in brackets, as in `Seattle (and vicinity), WA`.
+    /// Resolves the text without words in brackets, as in `Seattle (and vicinity), WA`.
     fn without_brackets(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
-        /// Maximum characters of a name with words in brackets.
+        /// Maximum length of a text with words in brackets, in characters.
         const MAX_CHARS: usize = 100;
         if !location.text.contains(['(', '[']) || location.text.chars().count() > MAX_CHARS {
             return None;

@@ -1,40 +1,41 @@
-//! Subdivisions of counties: townships, towns of New England, boroughs.
+//! Subdivisions of US counties, such as townships, New England towns and boroughs, and the parsing of their names.
 
 use crate::point::Point;
 use crate::region::Region;
 
-/// A part of a county of the United States with its own government.
+/// A subdivision of a US county with its own government.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subdivision {
-    /// Its name without its kind: `Edison`.
+    /// The name without its generic word, such as `Edison`.
     pub name: String,
-    /// Other names: `Edison Township`.
+    /// Alternate names, such as `Edison Township`.
     pub alternates: Vec<String>,
-    /// Its state.
+    /// The state.
     pub region: Region,
-    /// The number of its county in its state, if it is known.
+    /// The number of the county in its state, if it is known.
     pub county: Option<u16>,
-    /// Its centre.
+    /// The centre.
     pub point: Point,
-    /// Its population; 0 if it is not known.
+    /// The population, or 0 if it is unknown.
     pub population: u32,
 }
 
-/// Kinds that are used with the name. Longer kinds come before their own endings.
-const SAID: [&str; 6] = ["Charter Township", "Township", "Plantation", "Borough", "Village", "Town"];
-/// Kinds that are omitted.
-const UNSAID: [&str; 8] = ["City", "Gore", "Grant", "Location", "Municipality", "Purchase", "Reservation", "UT"];
-/// Kinds that are never part of a name, unlike those in Old Town, Grove City and Elk Grove Village.
-const NEVER_A_NAME: [&str; 4] = ["Charter Township", "Township", "Plantation", "UT"];
+/// Generic words that are commonly used with the name. A word comes before any word that is its suffix.
+const USED_WORDS: [&str; 6] = ["Charter Township", "Township", "Plantation", "Borough", "Village", "Town"];
+/// Generic words that are commonly omitted.
+const OMITTED_WORDS: [&str; 8] = ["City", "Gore", "Grant", "Location", "Municipality", "Purchase", "Reservation", "UT"];
+/// Generic words that are never part of the name itself, unlike in Old Town, Grove City and Elk Grove Village.
+const NEVER_IN_NAMES: [&str; 4] = ["Charter Township", "Township", "Plantation", "UT"];
 
-/// Returns the name of a subdivision without its kind, and the names with it. `Edison township`, `Township of Edison`
-/// and `Edison Township` are all Edison and Edison Township; `City of Old Town` is Old Town.
+/// Returns the name of a subdivision without its generic word, and the alternate names with it. `Edison township`,
+/// `Township of Edison` and `Edison Township` all become Edison and Edison Township; `City of Old Town` becomes Old
+/// Town.
 pub(super) fn names(written: &str) -> (String, Vec<String>) {
     let written = written.trim();
-    let found = SAID.iter().chain(&UNSAID).find_map(|kind| Some((without_kind(written, kind)?, *kind)));
+    let found = USED_WORDS.iter().chain(&OMITTED_WORDS).find_map(|kind| Some((without_kind(written, kind)?, *kind)));
     let Some((name, kind)) = found else { return (written.to_owned(), Vec::new()) };
     let mut with_kind = Vec::new();
-    if SAID.contains(&kind) {
+    if USED_WORDS.contains(&kind) {
         with_kind.push(format!("{name} {kind}"));
     }
     // `Charter` is often omitted.
@@ -44,13 +45,14 @@ pub(super) fn names(written: &str) -> (String, Vec<String>) {
     (name.to_owned(), with_kind)
 }
 
-/// Returns the name after `Kind of` or before the kind, in lower case in the Census.
+/// Returns the name without a leading phrase such as `Township of` or a trailing generic word. Census data has trailing
+/// words in lower case.
 fn without_kind<'a>(written: &'a str, kind: &str) -> Option<&'a str> {
     let name = if let Some(name) = written.strip_prefix(kind).and_then(|rest| rest.strip_prefix(" of ")) {
         name
     } else if let Some(name) = strip_kind(written, &kind.to_lowercase()) {
         name
-    } else if NEVER_A_NAME.contains(&kind) {
+    } else if NEVER_IN_NAMES.contains(&kind) {
         strip_kind(written, kind)?
     } else {
         return None;

@@ -10,11 +10,11 @@ use super::resolve::{Unresolved, UnresolvedKind};
 use super::spelling::EditDistance;
 use crate::fold::fold;
 
-/// Maximum suggestions outside the area that a text names.
+/// Maximum number of suggestions outside the area that a text names.
 const MAX_ELSEWHERE: usize = 2;
 
 impl Gazetteer {
-    /// Returns the reason why a text was not resolved, with suggestions.
+    /// Creates the error for a text that was not resolved, with suggestions.
     pub(super) fn unresolved(&self, location: &LocationText<'_>) -> Unresolved {
         let text = location.core;
         if is_street(text) && location.queries().iter().all(|query| query.within == Within::Anywhere) {
@@ -32,7 +32,7 @@ impl Gazetteer {
         Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Unknown, reason) }
     }
 
-    /// Returns the reason for a place that is known, but not in the state or country that the text names.
+    /// Returns the reason if the place in a text is known, but not in the named state or country.
     fn known_elsewhere(&self, location: &LocationText<'_>) -> Option<String> {
         let queries = location.queries().iter().filter(|query| query.before.is_none());
         let mut elsewhere = queries.filter(|query| query.within != Within::Anywhere);
@@ -42,8 +42,9 @@ impl Gazetteer {
         Some(format!("{:?} is not known in {}; did you mean {}?", query.written, query.within.name(), place.label()))
     }
 
-    /// Returns namesakes elsewhere, then the largest places of the named area; else places with similar names; else places whose names begin similarly; else the
-    /// largest places of the named area.
+    /// Returns suggestions from the first source that has any: places with the name elsewhere followed by the largest
+    /// places of the named area, places with similar names, places with a similar start of their name, or the largest
+    /// places of the named area.
     fn suggested(&self, location: &LocationText<'_>) -> Vec<u32> {
         let queries = location.queries();
         let name = location.core.split(',').next().unwrap_or_default();
@@ -56,8 +57,10 @@ impl Gazetteer {
             && !elsewhere.is_empty()
         {
             elsewhere.truncate(MAX_ELSEWHERE);
-            let inside =
-                self.beginning_like(&queries[0].name, area, MAX_ALTERNATIVES).into_iter().map(Candidate::place);
+            let inside = self
+                .with_longest_common_prefix(&queries[0].name, area, MAX_ALTERNATIVES)
+                .into_iter()
+                .map(Candidate::place);
             let largest = self.largest(area);
             for at in inside.chain(largest) {
                 if elsewhere.len() < MAX_ALTERNATIVES && !elsewhere.contains(&at) {
@@ -74,14 +77,14 @@ impl Gazetteer {
             return distinct_places(similar, MAX_ALTERNATIVES);
         }
         let within = queries.iter().map(|query| query.within).find(|within| *within != Within::Anywhere);
-        let similar = self.beginning_like(&folded, within.unwrap_or(Within::Anywhere), MAX_ALTERNATIVES);
+        let similar = self.with_longest_common_prefix(&folded, within.unwrap_or(Within::Anywhere), MAX_ALTERNATIVES);
         if !similar.is_empty() {
             return distinct_places(similar, MAX_ALTERNATIVES);
         }
         within.map(|within| self.largest(within).collect()).unwrap_or_default()
     }
 
-    /// Returns the largest places of an area. Places are numbered by size.
+    /// Returns the places in an area, sorted by descending population.
     pub(super) fn largest(&self, within: Within) -> impl Iterator<Item = u32> {
         let places = (0..).zip(&self.contents.places);
         let inside = places.filter(move |(_, place)| within.contains(self.contents.areas[place.area as usize]));

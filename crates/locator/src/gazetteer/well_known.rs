@@ -1,4 +1,4 @@
-//! Airports, landmarks, regions and nicknames: well-known names that are not names of places.
+//! Resolver steps for well-known names other than populated places: airports, landmarks, regions and nicknames.
 
 use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
@@ -12,42 +12,43 @@ use crate::country::Country;
 use crate::fold::fold;
 use crate::point::Distance;
 
-/// Words with the code of an airport.
+/// Words that accompany the code of an airport.
 const CODE_WORDS: [&str; 6] = ["airport", "airports", "code", "iata", "icao", "intl"];
-/// Minimum population of a place that precedes an airport with its lower-case name as the code.
-const LIKELIER_THAN_CODE: u32 = 5_000;
-/// Words that are codes only in capitals. Sorted.
+/// Minimum population of a place for preferring it to an airport, if the text is its name and the airport's code in
+/// lower case.
+const MIN_POPULATION_OVER_CODE: u32 = 5_000;
+/// Words that are recognized as airport codes only in upper case. Sorted alphabetically.
 #[rustfmt::skip]
-const WORDS: [&str; 64] = [
+const UPPERCASE_CODES: [&str; 64] = [
     "act", "ads", "aid", "art", "ask", "bar", "bay", "big", "bit", "bos", "bus", "cat", "cod", "cow", "dam", "day", "del", "den", "dog", "eat",
     "ego", "fat", "fun", "gum", "ham", "hen", "hot", "ice", "lab", "lap", "law", "lit", "mad", "man", "map", "max", "mia", "mob", "net", "nut",
     "oil", "pay", "pen", "pet", "pie", "pin", "pit", "ram", "rap", "red", "san", "sat", "sea", "sit", "sky", "son", "sun", "tax",
     "tin", "top", "van", "vip", "web", "zoo",
 ];
-/// Frequent words that are codes only with the word airport. Sorted.
+/// Frequent words that are recognized as codes only together with a word such as `airport`. Sorted alphabetically.
 #[rustfmt::skip]
 const STOP_WORDS: [&str; 36] = [
     "all", "and", "any", "are", "btc", "but", "buy", "can", "did", "far", "for", "get", "has", "her", "him", "his", "how", "its", "let", "new",
     "not", "now", "off", "old", "one", "our", "out", "see", "the", "too", "two", "use", "was", "way", "who", "you",
 ];
-/// Minimum likelihood of a place that is an alternative of the landmark of its name.
-const WORTH_NAMING: u32 = 20_000;
-/// Maximum queries with a region or country for a fuzzy search.
+/// Minimum likelihood of a place to be listed as an alternative to a landmark of its name.
+const MIN_ALTERNATIVE_LIKELIHOOD: u32 = 20_000;
+/// Maximum number of fuzzy searches for queries with a region or country.
 const MAX_FUZZY_QUERIES: usize = 4;
-/// Maximum distance between a town and a landmark of one name that need not be distinguished.
-const SAME: Distance = Distance::miles(10.0);
-/// Minimum population of a town in the named state that is meant rather than a landmark of its name elsewhere.
-const TOWN: u32 = 1_000;
-/// Radius above which the middle of a region is an uncertain answer.
-const LARGE_REGION: Distance = Distance::miles(60.0);
-/// Maximum distance of a landmark from its place in a text.
-const NEAR_ITS_PLACE: Distance = Distance::miles(50.0);
-/// Minimum distance between a landmark and an alternative of one name.
-const APART: Distance = Distance::miles(25.0);
+/// Maximum distance between a town and a landmark of its name that need not be distinguished.
+const SAME_PLACE_DISTANCE: Distance = Distance::miles(10.0);
+/// Minimum population of a town in the named state for preferring it to a landmark of its name elsewhere.
+const MIN_TOWN_POPULATION: u32 = 1_000;
+/// Maximum radius of a region for a confident result.
+const LARGE_REGION_RADIUS: Distance = Distance::miles(60.0);
+/// Maximum distance between a landmark and the place that a text names with it.
+const MAX_DISTANCE_FROM_PLACE: Distance = Distance::miles(50.0);
+/// Minimum distance between a landmark and an alternative with its name.
+const MIN_ALTERNATIVE_DISTANCE: Distance = Distance::miles(25.0);
 
 impl Gazetteer {
-    /// Returns the airport of a code, with or without a word for it. Codes take precedence over cities with the code as
-    /// an alternate name.
+    /// Resolves the code of an airport, with or without a word such as `airport`. Codes are preferred to cities with
+    /// the code as an alternate name.
     pub(super) fn airport_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut codes = location.core.split_whitespace().filter(|word| !is_code_word(word));
         let code = codes.next()?;
@@ -59,9 +60,9 @@ impl Gazetteer {
             return Some(Ok(self.resolved_landmark(airport, 0.95)));
         }
         let name = fold(code);
-        let place = self
-            .named(&name, Within::Anywhere)
-            .find(|candidate| candidate.is_main_name() && self.population(candidate.place()) >= LIKELIER_THAN_CODE);
+        let place = self.named(&name, Within::Anywhere).find(|candidate| {
+            candidate.is_main_name() && self.population(candidate.place()) >= MIN_POPULATION_OVER_CODE
+        });
         if self.landmarks.named(&name).any(|landmark| landmark.kind == LandmarkKind::Landmark)
             || is_rather_a_word(code, place.is_some())
         {
@@ -73,7 +74,7 @@ impl Gazetteer {
         Some(Ok(resolved))
     }
 
-    /// Returns a landmark by its exact name, with or without its state or country.
+    /// Resolves the exact name of a landmark, with or without its state or country.
     pub(super) fn landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut queries = location.queries().iter().filter(|query| query.before.is_none());
         queries.find_map(|query| self.landmark_of_query(query, location.core))
@@ -112,19 +113,20 @@ impl Gazetteer {
         Some(Ok(self.resolved_landmarks(first, others, &places, is_anywhere)))
     }
 
-    /// Checks whether a name means a town rather than the landmark. La Guardia in Venezuela is not meant; the city of
-    /// an airport's name is.
+    /// Returns `true` if a town is preferred to a landmark of its name. A small town abroad, such as La Guardia in
+    /// Venezuela, is not preferred to an airport, but a large city is.
     fn outranks_landmark(&self, town: u32, landmark: &Landmark, is_anywhere: bool) -> bool {
         let population = self.population(town);
         let distance = self.point(town).distance(landmark.point);
         if is_anywhere {
-            return landmark.kind == LandmarkKind::Airport && population >= WORTH_NAMING && distance <= NEAR_ITS_PLACE;
+            return landmark.kind == LandmarkKind::Airport
+                && population >= MIN_ALTERNATIVE_LIKELIHOOD
+                && distance <= MAX_DISTANCE_FROM_PLACE;
         }
-        landmark.kind != LandmarkKind::Landmark || (population >= TOWN && distance > SAME)
+        landmark.kind != LandmarkKind::Landmark || (population >= MIN_TOWN_POPULATION && distance > SAME_PLACE_DISTANCE)
     }
 
-    /// Returns the first of several landmarks of a name, with the other landmarks and the places of the name as
-    /// alternatives.
+    /// Creates a result from the first of several landmarks, with the other landmarks and places as alternatives.
     fn resolved_landmarks(
         &self,
         first: &Landmark,
@@ -132,12 +134,12 @@ impl Gazetteer {
         places: &[Candidate],
         is_anywhere: bool,
     ) -> Resolved {
-        let apart = others.iter().filter(|other| first.point.distance(other.point) > APART);
+        let apart = others.iter().filter(|other| first.point.distance(other.point) > MIN_ALTERNATIVE_DISTANCE);
         let others: Vec<Place> = apart.map(|other| self.place_of(other)).collect();
         let rivals = places.iter().filter(|candidate| self.is_rival(**candidate, first, is_anywhere));
         let rivals: Vec<Place> = rivals.map(|candidate| self.place(candidate.place())).collect();
         let confidence = match (is_anywhere, others.is_empty(), rivals.is_empty()) {
-            _ if first.kind == LandmarkKind::Region && first.radius > LARGE_REGION => 0.5,
+            _ if first.kind == LandmarkKind::Region && first.radius > LARGE_REGION_RADIUS => 0.5,
             (_, false, _) | (false, true, false) => 0.5,
             (true, true, false) => 0.6,
             (true, true, true) => 0.85,
@@ -148,15 +150,16 @@ impl Gazetteer {
         resolved
     }
 
-    /// Checks whether a place is an alternative of the landmark of its name. In a named state it may be a small town.
+    /// Returns `true` if a place is listed as an alternative to a landmark of its name. In a named state, even a small
+    /// town is listed.
     fn is_rival(&self, candidate: Candidate, landmark: &Landmark, is_anywhere: bool) -> bool {
         let distance = landmark.point.distance(self.point(candidate.place()));
-        let is_large = self.likelihood(candidate) >= WORTH_NAMING && distance > APART;
-        let is_town = !is_anywhere && candidate.is_main_name() && distance > SAME;
+        let is_large = self.likelihood(candidate) >= MIN_ALTERNATIVE_LIKELIHOOD && distance > MIN_ALTERNATIVE_DISTANCE;
+        let is_town = !is_anywhere && candidate.is_main_name() && distance > SAME_PLACE_DISTANCE;
         is_large || is_town
     }
 
-    /// Returns a landmark as the answer. For a nickname, the city is the answer.
+    /// Creates a result from a landmark, or from the city of a nickname.
     pub(super) fn resolved_landmark(&self, landmark: &Landmark, confidence: f64) -> Resolved {
         let source = match landmark.kind {
             LandmarkKind::Airport => PlaceSource::Airport,
@@ -177,7 +180,7 @@ impl Gazetteer {
         resolved
     }
 
-    /// Returns a landmark with one typing mistake in its name (`Disneylnd`), or two if it is long.
+    /// Finds a landmark despite a typing mistake in its name (`Disneylnd`), or two mistakes in a long name.
     pub(super) fn fuzzy_landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let core = location.core;
         let alone = if core.contains(',') { None } else { Some(Query::new(core, Within::Anywhere)) };
@@ -194,7 +197,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns the nearest airport of a place, if it is near.
+    /// Returns the airport nearest to a place, if it is near the place.
     pub(super) fn airport_of(&self, place: &Resolved) -> Option<&Landmark> {
         let airports = self.landmarks.all().iter().filter(|landmark| landmark.kind == LandmarkKind::Airport);
         nearest(airports, |airport| airport.point.distance(place.point))
@@ -210,7 +213,7 @@ impl Gazetteer {
     }
 }
 
-/// Checks for the row of a small country: `Malta, MT` is a town in Montana.
+/// Returns `true` if a landmark has the name of its country: `Malta, MT` is a town in Montana.
 fn names_its_country(landmark: &Landmark) -> bool {
     landmark.kind == LandmarkKind::Region && landmark.name == landmark.country.name()
 }
@@ -219,7 +222,7 @@ fn is_code_word(word: &str) -> bool {
     CODE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Checks whether the code of an airport, without other text, is rather a word, an area or a place.
+/// Returns `true` if the code of an airport without other text is more likely a word, an area or a place.
 fn is_rather_a_word(code: &str, is_place: bool) -> bool {
     let word = code.to_ascii_lowercase();
     if STOP_WORDS.binary_search(&word.as_str()).is_ok() || Within::named(code).any(Within::is_here) {
@@ -228,18 +231,22 @@ fn is_rather_a_word(code: &str, is_place: bool) -> bool {
     if is_upper(code) {
         return false;
     }
-    // Four-letter codes are mostly used by pilots.
-    WORDS.binary_search(&word.as_str()).is_ok() || is_place || code.len() == 4 || !Within::ending(code).is_empty()
+    // Codes of four letters are mostly used by pilots.
+    UPPERCASE_CODES.binary_search(&word.as_str()).is_ok()
+        || is_place
+        || code.len() == 4
+        || !Within::ending(code).is_empty()
 }
 
-/// Returns the nearest thing, if it is near enough to belong to a place.
+/// Returns the nearest item, if it is near enough to belong to a place.
 pub(super) fn nearest<T>(things: impl Iterator<Item = T>, distance: impl Fn(&T) -> Distance) -> Option<T> {
-    let near = things.map(|thing| (distance(&thing), thing)).filter(|(distance, _)| *distance <= NEAR_ITS_PLACE);
+    let near =
+        things.map(|thing| (distance(&thing), thing)).filter(|(distance, _)| *distance <= MAX_DISTANCE_FROM_PLACE);
     near.min_by(|one, other| one.0.in_metres().total_cmp(&other.0.in_metres())).map(|(_, thing)| thing)
 }
 
 impl Within {
-    /// Returns `true` if it is the United States, Canada or a part of them.
+    /// Returns `true` if the area is the United States, Canada or a part of them.
     fn is_here(self) -> bool {
         match self {
             Self::Anywhere | Self::Divisions(_) => false,

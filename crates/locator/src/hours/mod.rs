@@ -1,4 +1,4 @@
-//! Opening hours in OpenStreetMap's grammar and the local time zone.
+//! Opening hours in the grammar of OpenStreetMap's `opening_hours`, and their evaluation in local time.
 
 mod english;
 mod schedule;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use schedule::{NotEvaluated, OpenState, Opening, Schedule};
 pub use week::{OpenDay, OpenSpan};
 
-/// Opening hours.
+/// The opening hours of an ATM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Hours {
@@ -21,9 +21,9 @@ pub enum Hours {
 }
 
 impl Hours {
-    /// Parses the text of a source: `24/7` and its variants become [`Hours::Always`], the usual English forms are
-    /// translated into the grammar of OpenStreetMap's `opening_hours`, and other texts are not changed. `None` if the
-    /// text is blank.
+    /// Parses the text of a source. `24/7` and its variants become [`Hours::Always`], common English forms are
+    /// translated into the grammar of OpenStreetMap's `opening_hours`, and other texts are unchanged. Returns `None` if
+    /// the text is blank.
     ///
     /// ```
     /// # use signpost_locator::Hours;
@@ -39,7 +39,7 @@ impl Hours {
         Some(hours)
     }
 
-    /// Parses a text like [`Hours::parse`], and returns whether the hours are understood: see [`Hours::is_understood`].
+    /// Parses a text like [`Hours::parse`], and also returns the value of [`Hours::is_understood`].
     pub(crate) fn parse_checked(text: &str) -> Option<(Self, bool)> {
         let text = text.trim();
         if text.is_empty() {
@@ -58,7 +58,7 @@ impl Hours {
         Some((hours, is_understood))
     }
 
-    /// Returns `true` if a [`Schedule`] can be created from the hours; else they are only a text for people.
+    /// Returns `true` if a [`Schedule`] can be created from the hours. Otherwise they are only readable by people.
     ///
     /// ```
     /// # use signpost_locator::Hours;
@@ -73,7 +73,7 @@ impl Hours {
         }
     }
 
-    /// Returns the text.
+    /// Returns the hours as text.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -84,7 +84,7 @@ impl Hours {
 }
 
 impl From<String> for Hours {
-    /// Reads stored hours, already parsed on import.
+    /// Creates hours from their stored form. It was already parsed on import.
     fn from(text: String) -> Self {
         #[rustfmt::skip]
         const ALWAYS: [&str; 9] = [

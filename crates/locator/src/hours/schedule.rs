@@ -1,4 +1,4 @@
-//! Evaluation of opening hours.
+//! Evaluation of opening hours at a point in time.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +13,12 @@ use opening_hours::{Context, OpeningHours, RuleKind};
 use super::Hours;
 use crate::country::Country;
 
-/// Maximum bytes of hours that are evaluated, as in OpenStreetMap.
+/// Maximum length of hours that are evaluated, in bytes: the limit of OpenStreetMap.
 const MAX_TEXT_BYTES: usize = 255;
-/// Maximum days until the next change.
-const AHEAD_DAYS: i64 = 370;
+/// Maximum number of days to search for the next change.
+const MAX_AHEAD_DAYS: i64 = 370;
 
-/// Opening hours in a time zone that can be evaluated.
+/// Parsed opening hours in a time zone.
 #[derive(Clone)]
 pub struct Schedule(Rules);
 
@@ -28,43 +28,43 @@ enum Rules {
     Rules { rules: OpeningHours, zone: TimeZone },
 }
 
-/// The state of opening hours.
+/// Whether opening hours are open, closed or uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenState {
-    /// Within its hours.
+    /// The time is within the opening hours.
     Open,
-    /// Outside its hours.
+    /// The time is outside the opening hours.
     Closed,
-    /// Uncertain according to the hours themselves.
+    /// The hours themselves state that it is unknown.
     Unknown,
 }
 
-/// The state of opening hours at a time.
+/// The result of evaluating opening hours at a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// The state.
     pub state: OpenState,
     /// The time of the next change, if it is within about a year.
     pub changes_at: Option<Timestamp>,
-    /// The time until which this result is valid: the next change or the next evaluation.
+    /// The time until which the result is valid: the next change, or the next required evaluation.
     pub valid_until: Timestamp,
 }
 
 /// The reason why hours cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotEvaluated {
-    /// They are not in the grammar.
+    /// The hours are not in the grammar.
     #[error("its opening hours are not written in a form that can be evaluated")]
     Words,
-    /// They depend on the sun.
+    /// The hours depend on sunrise or sunset.
     #[error("its opening hours follow the sun, which is not evaluated")]
     Sun,
-    /// Their time zone is unknown.
+    /// The time zone is unknown.
     #[error("its time zone is not known")]
     NoZone,
 }
 
-/// Checks that a text is in the grammar of OpenStreetMap's `opening_hours`.
+/// Checks whether a text is in the grammar of OpenStreetMap's `opening_hours`.
 pub(super) fn is_in_the_grammar(text: &str) -> bool {
     read(text).is_some()
 }
@@ -73,7 +73,7 @@ fn read(text: &str) -> Option<OpeningHours> {
     if text.len() <= MAX_TEXT_BYTES { with_unknown(text).parse().ok() } else { None }
 }
 
-/// Adds `unknown` to rules with only a comment, such as `Sa "by appointment"`; the library would evaluate them as open
+/// Adds `unknown` to rules with only a comment, such as `Sa "by appointment"`. The library would evaluate them as open
 /// all day.
 fn with_unknown(text: &str) -> Cow<'_, str> {
     if !text.split(';').any(has_only_a_comment) {
@@ -95,8 +95,8 @@ fn has_only_a_comment(rule: &str) -> bool {
 }
 
 impl Schedule {
-    /// Creates a schedule of hours in the time zone with this IANA name. The holidays of the country are used if its
-    /// calendar is known; regional holidays are uncertain.
+    /// Creates a schedule for hours in the time zone with this IANA name. Public holidays are evaluated if the calendar
+    /// of the country is known; regional holidays are uncertain.
     ///
     /// # Errors
     /// [`NotEvaluated`], if the hours cannot be evaluated.
@@ -108,15 +108,15 @@ impl Schedule {
         }
         let rules = read(text).ok_or(NotEvaluated::Words)?;
         let zone = zone.and_then(|name| TimeZone::get(name).ok()).ok_or(NotEvaluated::NoZone)?;
-        let mut context = Context::default().approx_bound_interval_size(chrono::TimeDelta::days(AHEAD_DAYS));
+        let mut context = Context::default().approx_bound_interval_size(chrono::TimeDelta::days(MAX_AHEAD_DAYS));
         if let Some(calendar) = country.and_then(|country| country.code().parse::<Calendar>().ok()) {
             context = context.with_holidays(calendar.holidays()).with_holidays_unknown(calendar.holidays_regional());
         }
         Ok(Self(Rules::Rules { rules: rules.with_context(context), zone }))
     }
 
-    /// Returns the state at the time `now`. When clocks are set back, the repeated hour has one state; when they are
-    /// set forward, changes in the skipped hour happen at the transition.
+    /// Evaluates the hours at the time `now`. When clocks are set back, both occurrences of the repeated hour have the
+    /// same state. When clocks are set forward, changes in the skipped hour take effect at the transition.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Opening {
         let Rules::Rules { rules, zone } = &self.0 else {
@@ -128,17 +128,18 @@ impl Schedule {
             RuleKind::Closed => OpenState::Closed,
             RuleKind::Unknown => OpenState::Unknown,
         };
-        let bound = local + chrono::TimeDelta::days(AHEAD_DAYS);
+        let bound = local + chrono::TimeDelta::days(MAX_AHEAD_DAYS);
         let change = rules.next_change(local).filter(|change| *change < bound);
         let changes_at = change.and_then(|change| first_after(now, zone, change));
         let shift = zone.following(now).next().map(|transition| transition.timestamp());
-        // Evaluated again every day, because the library ignores that uncertain holidays interrupt constant hours.
+        // The result is valid for at most a day, because the library ignores that uncertain holidays interrupt constant
+        // hours.
         let midnight = local.date().succ_opt().and_then(|day| first_after(now, zone, day.and_time(NaiveTime::MIN)));
         let valid_until = [changes_at, shift, midnight].into_iter().flatten().fold(Timestamp::MAX, Timestamp::min);
         Opening { state, changes_at, valid_until }
     }
 
-    /// Returns the time zone. `None` if the hours are always open.
+    /// Returns the time zone, or `None` if the hours are always open.
     pub(super) fn zone(&self) -> Option<&TimeZone> {
         match &self.0 {
             Rules::Always => None,
@@ -146,7 +147,7 @@ impl Schedule {
         }
     }
 
-    /// Formats a time in the schedule's time zone, with its offset. `None` if the hours are always open.
+    /// Formats a time in the schedule's time zone, with its offset. Returns `None` if the hours are always open.
     #[must_use]
     pub fn local(&self, moment: Timestamp) -> Option<String> {
         match &self.0 {
@@ -165,7 +166,7 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Returns the first time after `now` with this local time in the zone.
+/// Returns the first time after `now` when clocks in the zone show this local time.
 fn first_after(now: Timestamp, zone: &TimeZone, shown: chrono::NaiveDateTime) -> Option<Timestamp> {
     let shown = zone.to_ambiguous_timestamp(civil(shown)?);
     let is_skipped = matches!(shown.offset(), AmbiguousOffset::Gap { .. });

@@ -1,4 +1,4 @@
-//! The opening hours of the coming days.
+//! The opening hours of the next seven days, for display.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -6,17 +6,17 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::schedule::{OpenState, Schedule};
 
-/// Maximum spans of a day.
+/// Maximum number of spans in a day.
 const MAX_SPANS: usize = 8;
-/// Latest end of a span that began on the evening before.
-const LATE: Time = Time::constant(6, 0, 0, 0);
+/// Latest end of a span that counts as part of the previous evening.
+const LATEST_NIGHT_END: Time = Time::constant(6, 0, 0, 0);
 
 /// The opening hours of one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenDay {
-    /// The day.
+    /// The date.
     pub date: Date,
-    /// The opening times, in order; empty if it is closed all day.
+    /// The spans in chronological order; empty if the ATM is closed all day.
     pub spans: Vec<OpenSpan>,
     /// Whether the hours of this day are uncertain.
     pub is_uncertain: bool,
@@ -25,20 +25,20 @@ pub struct OpenDay {
 /// A span of opening hours, in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenSpan {
-    /// The start.
+    /// The start of the span.
     pub opens: Time,
-    /// The end; midnight is the end of the day. On the next day if it is before `opens`.
+    /// The end of the span. Midnight means the end of the day; a time before `opens` is on the next day.
     pub closes: Time,
 }
 
 impl OpenSpan {
-    /// From midnight to midnight.
+    /// The span of a whole day, from midnight to midnight.
     pub const WHOLE_DAY: Self = Self { opens: Time::MIN, closes: Time::MIN };
 }
 
 impl Schedule {
-    /// Returns the hours of seven days, beginning with the day of `now`, in the schedule's time zone. A span that ends
-    /// after midnight belongs to its first day. `None` if the hours are always open.
+    /// Returns the hours of seven days, starting with the day of `now`, in the schedule's time zone. A span that ends
+    /// after midnight belongs to the day on which it starts. Returns `None` if the hours are always open.
     ///
     /// ```
     /// # use signpost_locator::{Hours, Schedule};
@@ -68,12 +68,13 @@ impl Schedule {
             match opening.state {
                 OpenState::Closed => {}
                 OpenState::Unknown => day.is_uncertain = true,
-                // It belongs to the evening before.
+                // The span belongs to the previous evening.
                 OpenState::Open if at == start && self.is_late(start, change, zone) => {}
                 OpenState::Open if change >= end && at == start => day.spans.push(OpenSpan::WHOLE_DAY),
                 OpenState::Open => {
                     let until = zone.to_datetime(change).time();
-                    let is_late = change > end && until <= LATE && change < end + SignedDuration::from_hours(12);
+                    let is_late =
+                        change > end && until <= LATEST_NIGHT_END && change < end + SignedDuration::from_hours(12);
                     let closes = if is_late { until } else { zone.to_datetime(change.min(end)).time() };
                     day.spans.push(OpenSpan { opens: zone.to_datetime(at).time(), closes });
                 }
@@ -83,10 +84,10 @@ impl Schedule {
         day
     }
 
-    /// Checks whether a span at the start of a day, which ends at `change`, began on the evening before.
+    /// Checks whether a span from the start of a day to `change` is the continuation of a span on the previous evening.
     fn is_late(&self, start: Timestamp, change: Timestamp, zone: &TimeZone) -> bool {
         let until = zone.to_datetime(change);
-        let is_soon = change < start + SignedDuration::from_hours(12) && until.time() <= LATE;
+        let is_soon = change < start + SignedDuration::from_hours(12) && until.time() <= LATEST_NIGHT_END;
         let before = self.at(start - SignedDuration::from_secs(1));
         is_soon && before.state == OpenState::Open
     }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
     use crate::hours::Hours;
 
-    /// Returns the week from a Friday on, a text per day: `9-17`, empty if it is closed, `?` if it is uncertain.
+    /// Formats the week from a Friday, with a text for each day: `9-17`, empty if closed, with `?` if uncertain.
     fn week(text: &str) -> Vec<String> {
         let schedule = Schedule::new(&Hours::parse(text).unwrap(), Some("America/Chicago"), None).unwrap();
         let days = schedule.week("2026-11-20T18:00:00Z".parse().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! An item of a document, in all formats.
+//! The common intermediate form of an ATM in a document of any format.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::atm::Coin;
 use crate::terms::Trade;
 use crate::tri::Tri;
 
-/// An ATM in a document: its known fields, and all properties of the source.
+/// An ATM in a document, with its recognized fields and all properties of the source.
 #[derive(Default)]
 pub(super) struct DocumentItem {
-    /// Its number in the file, from 1.
+    /// The number of the item in the file, starting from 1.
     pub(super) number: usize,
-    /// The properties, by the source's own names.
+    /// All properties, by the source's own names.
     pub(super) properties: BTreeMap<String, String>,
-    /// The known fields.
+    /// The recognized fields.
     pub(super) cells: BTreeMap<Field, String>,
-    /// More dates of fields, used in this order if the cell of the field has no readable date.
+    /// Fallback dates of fields, used in this order if the cell of the field has no valid date.
     pub(super) dates: Vec<(Field, String)>,
     pub(super) coins: BTreeMap<Coin, Tri>,
     pub(super) trades: BTreeMap<Coin, Trade>,
-    /// Whether it was removed, according to the source.
+    /// Whether the source marks the item as removed.
     pub(super) is_gone: bool,
 }
 
@@ -31,24 +31,24 @@ impl DocumentItem {
         self.properties.get(name).map(String::as_str)
     }
 
-    /// Sets a field to a value that is not blank.
+    /// Sets a field, unless the value is missing or blank.
     pub(super) fn set(&mut self, field: Field, value: Option<String>) {
         if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
             self.cells.insert(field, value);
         }
     }
 
-    /// Returns the known fields, possibly with duplicates.
+    /// Returns the recognized fields, possibly with duplicates.
     pub(super) fn fields(&self) -> impl Iterator<Item = Field> {
         self.cells.keys().copied().chain(self.dates.iter().map(|(field, _)| *field))
     }
 
-    /// Adds dates of a field, the preferred date first.
+    /// Adds fallback dates of a field, in order of preference.
     pub(super) fn add_dates<'a>(&mut self, field: Field, dates: impl IntoIterator<Item = &'a str>) {
         self.dates.extend(dates.into_iter().map(|date| (field, date.to_owned())));
     }
 
-    /// Sets fields to the properties with these names. If several properties map to one field, the first is used.
+    /// Sets fields from the properties with these names. If several properties map to a field, the first is used.
     pub(super) fn set_all(&mut self, fields: &[(Field, &str)]) {
         for (field, name) in fields {
             if let Some(value) = self.properties.get(*name)
@@ -60,7 +60,7 @@ impl DocumentItem {
     }
 }
 
-/// Returns a value as the cell of a table. `None` for null and objects.
+/// Converts a JSON value to the cell of a table. Returns `None` for null and objects.
 pub(super) fn cell(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -74,7 +74,7 @@ pub(super) fn cell(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the members of an object as cells.
+/// Converts the members of an object to cells.
 pub(super) fn cells(object: Option<&Map<String, Value>>) -> BTreeMap<String, String> {
     let members = object.into_iter().flatten();
     members.filter_map(|(name, value)| Some((name.clone(), cell(value)?))).collect()

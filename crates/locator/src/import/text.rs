@@ -1,18 +1,18 @@
-//! Decoding of files, and the rows of a table.
+//! Decoding of text files, with the rows of a table and line numbers.
 
 use std::borrow::Cow;
 
 use super::error::ImportError;
 
-/// A row of a file.
+/// A row of a table, before its cells are interpreted.
 pub(super) struct RawRow<'a> {
-    /// Its first line, from 1.
+    /// The number of the row's first line, starting from 1.
     pub(super) line: usize,
-    /// Its cells, or the reason why they are invalid.
+    /// The cells, or the reason why the row is invalid.
     pub(super) cells: Result<Vec<Cow<'a, str>>, String>,
 }
 
-/// Decodes a file, without a byte order mark.
+/// Decodes a UTF-8 file and removes its byte order mark.
 pub(super) fn decode(bytes: &[u8]) -> Result<&str, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
@@ -26,15 +26,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, ImportError> {
     if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
 }
 
-/// Creates the error for invalid bytes at a position.
-fn not_utf8(bytes: &[u8], at: usize, looks_like: &'static str) -> ImportError {
-    ImportError::NotUtf8 { line: 1 + line_breaks(&bytes[..at]), looks_like }
+/// Creates the error for invalid UTF-8 at a position.
+fn not_utf8(bytes: &[u8], position: usize, looks_like: &'static str) -> ImportError {
+    ImportError::NotUtf8 { line: 1 + line_breaks(&bytes[..position]), looks_like }
 }
 
-/// Returns the number of line breaks: LF, CR LF, or CR.
+/// Counts the line breaks: LF, CR LF, or CR.
 pub(super) fn line_breaks(bytes: &[u8]) -> usize {
     let breaks = bytes.iter().enumerate().filter(|&(at, &byte)| {
-        // In CR LF only LF is counted.
+        // Only the LF of CR LF is counted.
         byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
     });
     breaks.count()

@@ -1,4 +1,4 @@
-//! Parses the dates and times of sources.
+//! Parsers for the dates and times in the data of sources.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use jiff::{SignedDuration, Timestamp};
 use super::words;
 use crate::tri::Tri;
 
-/// Maximum lead of a date: clocks differ, and a day begins earlier in the east.
+/// Maximum lead of a date, because clocks differ and days start earlier in the east.
 const MAX_LEAD: SignedDuration = SignedDuration::from_hours(24);
-/// The years that a number of four digits may be.
+/// The range of numbers with four digits that are years.
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=9999;
 
-/// The reason why a text is not the date of data.
+/// The reason why a text is not a valid date of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateError {
-    /// It is no date in a known notation.
+    /// The text is not a date in a known notation.
     Unreadable,
-    /// It is more than 24 hours ahead.
+    /// The date is more than 24 hours in the future.
     Future,
 }
 
 impl DateError {
-    /// Returns the reason, for a text after "is".
+    /// Returns the reason as a text that completes "is".
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -42,11 +42,12 @@ impl fmt::Display for DateError {
 
 impl std::error::Error for DateError {}
 
-/// Parses the date of data, with [`parse_time`]. A date in the future is rejected, because such a report would not
+/// Parses the date of data like [`parse_time`], but rejects dates in the future, because such a report would not
 /// expire.
 ///
 /// # Errors
-/// [`DateError::Unreadable`], if the text is no date; [`DateError::Future`], if it is more than 24 hours after `now`.
+/// [`DateError::Unreadable`], if the text is not a date; [`DateError::Future`], if it is more than 24 hours after
+/// `now`.
 pub fn parse_data_date(text: &str, now: Option<Timestamp>) -> Result<Timestamp, DateError> {
     let time = parse_time(text).ok_or(DateError::Unreadable)?;
     if now.is_some_and(|now| time.duration_since(now) > MAX_LEAD) {
@@ -55,8 +56,8 @@ pub fn parse_data_date(text: &str, now: Option<Timestamp>) -> Result<Timestamp, 
     Ok(time)
 }
 
-/// Parses a time: RFC 3339; a day, month or year with or without a time of the day (UTC); or seconds or milliseconds
-/// since 1970. A period is its beginning, so that a record is never shown as newer than it is.
+/// Parses a time in one of these notations: RFC 3339; a day, month or year with or without a time of day (UTC); seconds
+/// or milliseconds since 1970. A period is parsed as its start, so that a record is never shown as newer than it is.
 ///
 /// ```
 /// use signpost_locator::import::parse_time;
@@ -81,8 +82,8 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
     TimeZone::UTC.to_timestamp(local).ok()
 }
 
-/// Parses seconds or milliseconds since 1970, with or without a fraction. Nine and ten digits are seconds, from 1973 to
-/// 2286; eleven and more are milliseconds.
+/// Parses seconds or milliseconds since 1970, with or without a fraction. Nine and ten digits are seconds (1973 to
+/// 2286); eleven or more digits are milliseconds.
 fn parse_unix_time(text: &str) -> Option<Timestamp> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole.len() < 9 || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
@@ -92,7 +93,7 @@ fn parse_unix_time(text: &str) -> Option<Timestamp> {
     if whole.len() <= 10 { Timestamp::from_second(number).ok() } else { Timestamp::from_millisecond(number).ok() }
 }
 
-/// Parses a day (`2026-11-20`, `20261120`), or a month (`2026-11`) or year (`2026`), of which the first day is returned.
+/// Parses a day (`2026-11-20`, `20261120`), or the first day of a month (`2026-11`) or year (`2026`).
 fn parse_day(text: &str) -> Option<Date> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.len() {
@@ -106,18 +107,18 @@ fn parse_day(text: &str) -> Option<Date> {
     }
 }
 
-/// The end of an ATM in the words of its source.
+/// A source's statement about the permanent closure of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It has ended.
+    /// The ATM is already closed.
     Passed,
-    /// It has not.
+    /// The ATM is not closed, and no date is known.
     None,
-    /// It ends at the beginning of this day.
+    /// The ATM closes at the start of this day.
     On(Date),
 }
 
-/// Parses the day on which an ATM closes: a date, or yes or no.
+/// Parses a statement about the closure of an ATM: a date, or yes or no.
 pub(super) fn parse_end(text: &str) -> Option<End> {
     match words::parse_tri(text) {
         Some(Tri::Yes) => return Some(End::Passed),
@@ -126,13 +127,14 @@ pub(super) fn parse_end(text: &str) -> Option<End> {
     }
     let date = match parse_day(text) {
         Some(date) => date,
-        // The day is that of the source's own offset: `2027-06-30T00:00:00+02:00` is 30 June.
+        // The day is taken in the offset of the text: `2027-06-30T00:00:00+02:00` is 30 June.
         None => text.get(..10).filter(|_| parse_time(text).is_some()).and_then(parse_day)?,
     };
     Some(End::On(date))
 }
 
-/// Returns the first text that is a time; if there is none, the first text, so that it is reported.
+/// Returns the first text that is a valid time. If there is none, returns the first text, so that it is reported as
+/// invalid.
 pub(super) fn first_time(texts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let mut first = None;
     for text in texts.into_iter().flatten() {

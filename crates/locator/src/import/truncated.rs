@@ -1,6 +1,6 @@
-//! Lists of limited length for reports.
+//! Lists of bounded length for import reports.
 
-/// Maximum items of one kind that an [`Import`](super::Import) lists; further items are only counted.
+/// Maximum number of items of one kind that an [`Import`](super::Import) lists. Further items are only counted.
 pub const MAX_LISTED: usize = 1_000;
 
 /// The first [`MAX_LISTED`] items of a list, and their total number.
@@ -8,7 +8,7 @@ pub const MAX_LISTED: usize = 1_000;
 pub struct Truncated<T> {
     /// The first items.
     pub first: Vec<T>,
-    /// The total number.
+    /// The total number of items.
     pub total: usize,
 }
 

@@ -1,14 +1,15 @@
-//! The towns of several thousand American addresses, each with the point that it resolved to in November 2026.
+//! Regression tests with the towns of several thousand American addresses, each with the point that it resolved to in
+//! November 2026.
 
 use signpost_locator::{Distance, Point, Region};
 
 use crate::{GAZETTEER, point};
 
 const ANSWERS: &str = include_str!("../answers.tsv");
-/// Maximum move of a place.
+/// Maximum distance between the recorded and the current result for a town.
 const NEAR: Distance = Distance::miles(25.0);
 
-/// Towns that were confused with a namesake in their state, with their location.
+/// Towns that were formerly confused with another place of their name in the state, with their correct location.
 #[rustfmt::skip]
 const CORRECTED: [(&str, f64, f64); 13] = [
     ("Belmont, OH", 40.03, -81.04),
@@ -34,7 +35,7 @@ fn answers() -> impl Iterator<Item = (&'static str, Point)> {
     })
 }
 
-/// Patterns of a town and its state. All mean the town.
+/// Patterns of texts with a town and its state. All texts refer to the town.
 const WHOLE: [&str; 13] = [
     "{city} {st}",
     "{city}, {state}",
@@ -50,7 +51,7 @@ const WHOLE: [&str; 13] = [
     "where can I buy bitcoin in {city}, {st}?",
     "cajero bitcoin cerca de {city}, {st}",
 ];
-/// These patterns with unknown text in them.
+/// Patterns with a town, its state and unknown text.
 const PARTLY_UNKNOWN: [&str; 5] = [
     "123 Oak St, {city}, {st}",
     "123 Oak St {city} {st}",
@@ -59,7 +60,7 @@ const PARTLY_UNKNOWN: [&str; 5] = [
     "the Walmart in {city}, {st}",
 ];
 
-/// Returns the fault in the result for a text.
+/// Returns a description of the wrong result for a text, or `None` if it is correct.
 fn fault(text: &str, meant: Point) -> Option<String> {
     match GAZETTEER.resolve(text) {
         Err(error) => Some(format!("{text}: {error}")),
@@ -80,38 +81,41 @@ fn resolved_questions_stay_resolved() {
     assert!(lost.is_empty(), "{lost:#?}");
 }
 
-/// Texts that sound like a better-known place; that place is the result, at half confidence.
-const MORE_KNOWN: [&str; 3] = ["Newton IA", "greater Philadelphia, MS area", "greater Washington, PA area"];
+/// Texts that resemble the name of a better-known place. That place is the result, with half confidence.
+const BETTER_KNOWN: [&str; 3] = ["Newton IA", "greater Philadelphia, MS area", "greater Washington, PA area"];
 
-/// Number of patterns; each town is tested with a single pattern.
-const EACH: usize = 4;
+/// Step between the patterns that are tested for a town.
+const PATTERN_STEP: usize = 4;
 
-/// Returns the texts of some patterns with a distant result or a confidence above `surest`, and the number of all
-/// without a result.
+/// Returns the texts with a result that is distant or has a confidence above `surest`, and the number of texts without
+/// a result.
 fn find_failures(patterns: &[&str], surest: f64) -> (Vec<String>, usize) {
-    let (mut astray, mut missed) = (Vec::new(), 0);
+    let (mut distant, mut unresolved) = (Vec::new(), 0);
     for (at, (text, before)) in answers().enumerate() {
         let meant = CORRECTED.iter().find(|(of, ..)| *of == text).map_or(before, |(_, lat, lon)| point(*lat, *lon));
         let (city, st) = text.split_once(", ").expect("a town and its state");
         let state = Region::parse(st).expect("a state").name();
-        for pattern in patterns.iter().skip(at % EACH).step_by(EACH) {
+        for pattern in patterns.iter().skip(at % PATTERN_STEP).step_by(PATTERN_STEP) {
             let asked = pattern.replace("{city}", city).replace("{state}", state).replace("{st}", st);
             match GAZETTEER.resolve(&asked) {
-                Err(_) => missed += 1,
-                Ok(found) if MORE_KNOWN.contains(&&*asked) && found.confidence <= 0.5 => {}
+                Err(_) => unresolved += 1,
+                Ok(found) if BETTER_KNOWN.contains(&&*asked) && found.confidence <= 0.5 => {}
                 Ok(found) if found.point.distance(meant) <= NEAR && found.confidence <= surest => {}
-                Ok(found) => astray.push(format!("{asked}: {}, {:?}, {}", found.name, found.region, found.confidence)),
+                Ok(found) => distant.push(format!("{asked}: {}, {:?}, {}", found.name, found.region, found.confidence)),
             }
         }
     }
-    (astray, missed)
+    (distant, unresolved)
 }
 
 #[test]
 fn words_around_a_town_are_ignored() {
     for (patterns, surest) in [(&WHOLE[..], 1.0), (&PARTLY_UNKNOWN, 0.5)] {
-        let (astray, missed) = find_failures(patterns, surest);
-        assert!(astray.is_empty(), "{} go astray: {:#?}", astray.len(), &astray[..astray.len().min(30)]);
-        assert!(missed * EACH * 1_000 <= answers().count() * patterns.len(), "{missed} of {patterns:?} mean nothing");
+        let (distant, unresolved) = find_failures(patterns, surest);
+        assert!(distant.is_empty(), "{} go distant: {:#?}", distant.len(), &distant[..distant.len().min(30)]);
+        assert!(
+            unresolved * PATTERN_STEP * 1_000 <= answers().count() * patterns.len(),
+            "{unresolved} of {patterns:?} mean nothing"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Regression tests of texts that once had a wrong result or none.
+//! Regression tests for texts that formerly had a wrong result or no result.
 
 use signpost_locator::gazetteer::{PlaceSource, Resolved, UnresolvedKind};
 use signpost_locator::{Distance, Region};
@@ -35,7 +35,7 @@ fn text_resolves_to_the_expected_place() {
         ("Charleston, W.Va.", 38.35, -81.63, &[Place]),
         ("Jackson, NJ", 40.10, -74.36, &[Place]),
         ("Mission Hills, CA", 34.26, -118.46, &[Place]),
-        // The larger of two candidates: the other has two thousand people.
+        // The larger of two candidates; the other has a population of two thousand.
         ("Shelby, MI", 42.67, -83.03, &[Place]),
         ("Shelby Township, MI", 42.67, -83.03, &[Place]),
         ("North Chesterfield, VA", 37.46, -77.48, &[Place]),
@@ -148,9 +148,9 @@ fn partial_match_is_reported_as_partial() {
 #[test]
 fn misspelt_name_is_reported_with_its_match() {
     let found = resolved("Autsin");
-    let said: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
-        (found.source, &said[..]),
+        (found.source, &notes[..]),
         (PlaceSource::FuzzyMatch, &["'Autsin' is not known; it was taken for Austin, TX.".to_owned()][..])
     );
     for text in ["Autsin", "Autsin, TX", "Pheonix AZ", "Philidelphia", "miamy"] {
@@ -203,7 +203,7 @@ fn longitude_first_coordinates_are_rejected() {
     }
 }
 
-/// Two towns of one state with equal labels are distinguished by their counties.
+/// Checks that towns with equal labels in a state are distinguished by their counties.
 #[test]
 fn places_with_equal_labels_show_their_county() {
     let found = resolved("Wheatland, PA");

@@ -1,5 +1,5 @@
-//! Random mutations of typical texts: each has a valid result. `make test` always tries the same few thousand; `make
-//! fuzz` tries others for a minute, and prints the slowest.
+//! Fuzz tests: random mutations of typical texts have a valid result. `make test` tries a fixed set of a few thousand
+//! mutations; `make fuzz` tries other mutations for a minute and prints the slowest.
 
 use std::hint::black_box;
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ use crate::question::questions;
 
 /// Number of mutations in `make test`.
 const MUTATIONS: u32 = 3_000;
-/// Number of slowest texts that are printed.
+/// Number of the slowest texts that are printed.
 const PRINTED: usize = 10;
 
-/// Significant and slow parts of texts.
+/// Parts of texts that are significant for the resolver or slow.
 const TOKENS: &[&str] = &[
     ",",
     ", ",
@@ -67,7 +67,7 @@ const TOKENS: &[&str] = &[
 static CORPUS: LazyLock<Vec<Vec<u8>>> =
     LazyLock::new(|| questions().map(|question| question.text.as_bytes().to_vec()).collect());
 
-/// Returns the text of these bytes, up to the maximum length.
+/// Converts bytes to a text of at most the maximum length.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().take(MAX_TEXT_CHARS).collect()
 }
@@ -87,7 +87,7 @@ fn check(text: &str) {
     assert_eq!(GAZETTEER.explain(text).answer, answer, "{text:?}");
 }
 
-/// Checks whether a note is a complete sentence: the tools join several of them.
+/// Checks whether a note is a complete sentence, because tools join several notes.
 fn is_sentence(note: &str) -> bool {
     note.ends_with(['.', '?']) && note.chars().count() <= 2 * MAX_TEXT_CHARS
 }
@@ -101,7 +101,7 @@ fn mutated_questions_are_resolved_or_rejected() {
     }
 }
 
-/// Mutates the slowest texts further, to find slow texts.
+/// Mutates random texts for a minute, preferring the slowest, to find slow texts.
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
 fn a_minute_of_texts_is_resolved_or_rejected() {
@@ -112,7 +112,7 @@ fn a_minute_of_texts_is_resolved_or_rejected() {
         let corpus = if slow.is_empty() || random.below(2) == 0 { &*CORPUS } else { &slow };
         let text = text(&mutated(&mut random, corpus, TOKENS));
         check(&text);
-        // Other load on the machine can only increase the time.
+        // The minimum is used, because other load on the machine can only increase the time.
         let took = (0..3).map(|_| time(&text)).min().expect("three times");
         if !slow.iter().any(|known| known == text.as_bytes()) {
             slowest.push((took, text.into_bytes()));

@@ -1,4 +1,4 @@
-//! Questions of people and their assistants with the expected results, and their evaluation.
+//! A table of location questions by people and assistants, with the expected results and their evaluation.
 //!
 //! The tests and `examples/accuracy.rs` include this file by its path.
 
@@ -13,10 +13,10 @@ const NEAR: Distance = Distance::miles(25.0);
 /// Maximum confidence of an uncertain result.
 const UNSURE: f64 = 0.5;
 
-/// A line of the table.
+/// A question of the table, with its kind and the expected results.
 ///
-/// The expected result is a point (`30.27,-97.74`), no place (`ask`), or an uncertain result (`low`). Alternatives are
-/// joined by ` or `. A point followed by `low` (`30.27,-97.74 low`) requires both.
+/// An expected result is a point (`30.27,-97.74`), no place (`ask`), an uncertain result (`low`), or an uncertain point
+/// (`30.27,-97.74 low`). Alternatives are separated by ` or `.
 pub(crate) struct Question {
     pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
@@ -29,22 +29,22 @@ enum Expected {
     NoPlace,
 }
 
-/// The quality of a result.
+/// The evaluation of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
     Wrong,
-    /// Confident, but at another place.
+    /// The result is wrong and has a high confidence.
     ConfidentlyWrong,
 }
 
-/// The number of questions of a kind for each quality of the result.
+/// The numbers of questions of one kind by the evaluation of their results.
 #[derive(Default)]
 pub(crate) struct Score {
     pub(crate) asked: usize,
     pub(crate) right: usize,
     pub(crate) confidently_wrong: usize,
-    /// The failed questions with their results.
+    /// The questions with wrong results, with the results.
     pub(crate) failures: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Score {
 }
 
 impl Question {
-    /// Returns the quality of the result and the result as text.
+    /// Resolves the question, and returns the evaluation and a description of the result.
     fn ask(&self, gazetteer: &Gazetteer) -> (Verdict, String) {
         match gazetteer.resolve(self.text) {
             Ok(found) => {
@@ -96,7 +96,7 @@ impl Question {
         }
     }
 
-    /// Evaluates a result: a point with its confidence, or none.
+    /// Evaluates a result, given as a point with its confidence, or `None` if the text was not resolved.
     pub(crate) fn evaluate(&self, answer: Option<(Point, f64)>) -> Verdict {
         let Some((point, confidence)) = answer else {
             let may_be_none = self.expected.iter().any(|expected| !matches!(expected, Expected::Point { .. }));
@@ -122,8 +122,8 @@ impl Question {
         }
     }
 
-    /// Returns the maximum distance of a confident result. The centre of a city is never the result for an airport of
-    /// the city, even if it is near.
+    /// Returns the maximum distance of a correct result. It is shorter for airports, so that the centre of the city is
+    /// not accepted as a result.
     fn reach(&self) -> Distance {
         match self.kind {
             "airport" | "landmark" => Distance::miles(6.0),

@@ -1,11 +1,11 @@
-//! Validity of the table of questions, and the share of correct results.
+//! Tests of the table of questions, and of the share of correct results.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::question::{Score, Verdict, questions, scores};
 use crate::{GAZETTEER, point};
 
-/// Twelve ways to describe a location.
+/// The twelve kinds of questions: different ways to describe a location.
 const KINDS: [&str; 12] = [
     "abbreviation",
     "airport",
@@ -48,7 +48,7 @@ fn correct_answer_is_near_and_not_overconfident() {
             assert_eq!(question.evaluate(answer), verdict, "{text}: {answer:?}");
         }
     }
-    // The centre of the city, nine miles from the airport.
+    // The result is the centre of the city, nine miles from the airport.
     let airport = questions().find(|question| question.text == "LAX").unwrap();
     let city = point(34.05, -118.24);
     assert_eq!([0.5, 0.6].map(|sure| airport.evaluate(Some((city, sure)))), [Right, Wrong]);

@@ -1,9 +1,9 @@
-//! A small OpenStreetMap extract, written by hand: <https://wiki.openstreetmap.org/wiki/PBF_Format>.
+//! A builder of small OpenStreetMap extracts for tests: <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
-/// Number of units (of 1e-7) in a degree.
+/// Number of coordinate units per degree.
 const PER_DEGREE: f64 = 1e7;
 
-/// Returns an extract with a node and a way that are ATMs, two nodes of the way, and a bank.
+/// Returns an extract with a node and a way that are ATMs, the two nodes of the way, and a bank.
 pub(crate) fn extract() -> Vec<u8> {
     let header = [field(4, b"OsmSchema-V0.6"), field(4, b"DenseNodes")].concat();
     let strings = ["", "amenity", "atm", "currency:XBT", "yes", "operator", "Example Coins", "name", "A Bank", "bank"];

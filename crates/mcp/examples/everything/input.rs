@@ -1,4 +1,4 @@
-//! Tools that request input from the client before they reply (2026-07-28).
+//! Tools that request input from the client before they return a result (revision 2026-07-28).
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
@@ -52,7 +52,11 @@ pub(crate) fn all() -> Vec<Tool<Everything>> {
             asks,
             Handler::Sync(|everything, _, call| rounds(everything, call)),
         ),
-        tool("test_input_required_result_capabilities", asks, Handler::Sync(|_, _, call| whatever_it_can(call))),
+        tool(
+            "test_input_required_result_capabilities",
+            asks,
+            Handler::Sync(|_, _, call| request_supported_inputs(call)),
+        ),
     ]
 }
 
@@ -117,8 +121,8 @@ fn rounds(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError>
     }
 }
 
-/// Requests only the inputs that the client declared as capabilities.
-fn whatever_it_can(call: &Call<'_>) -> Result<Output, CallError> {
+/// Requests only the inputs that the client has declared as capabilities.
+fn request_supported_inputs(call: &Call<'_>) -> Result<Output, CallError> {
     let mut request = InputRequired::new();
     if call.supports("elicitation") {
         request = request.request("user_name", ELICIT, &form("What is your name?", "name", "string"));
@@ -135,12 +139,12 @@ fn tag(everything: &Everything, state: &str) -> Hmac<Sha256> {
     mac
 }
 
-/// Returns a state with the signature of this server.
+/// Appends the server's signature to a state.
 fn signed(everything: &Everything, state: &str) -> String {
     format!("{state}.{}", HEXLOWER.encode(&tag(everything, state).finalize().into_bytes()))
 }
 
-/// Returns the state in the request, if there is one with a valid signature.
+/// Returns the state in the request, if it is present and its signature is valid.
 fn state(everything: &Everything, call: &Call<'_>) -> Result<Option<String>, CallError> {
     let Some(sent) = call.state() else { return Ok(None) };
     let refused =

@@ -1,4 +1,5 @@
-//! A server with every feature that the protocol's conformance suite requires, under the names that it requires.
+//! An MCP server with every feature that the protocol's conformance suite tests, under the names that the suite
+//! expects.
 //!
 //! ```sh
 //! cargo run --example everything -- --listen 127.0.0.1:8809     # prints http://127.0.0.1:8809/mcp
@@ -40,7 +41,7 @@ fn server() -> Server<Everything> {
     for prompt in prompts::all() {
         server = server.prompt(prompt);
     }
-    // Without sessions no subscription can be stored; nothing changes here, so there are no notifications either.
+    // Subscriptions are accepted but not stored, because the server has no sessions and its resources never change.
     for name in ["resources/subscribe", "resources/unsubscribe"] {
         let revisions = Revision::V2024_11_05..=Revision::V2025_11_25;
         server = server.method(Method { name, revisions, call: Handler::Sync(|_, _, _| Ok(json!({}))) });

@@ -1,4 +1,5 @@
-//! Prompts: with and without arguments, with a resource, with a picture, with an input request.
+//! The prompts for the conformance suite: with and without arguments, with a resource, with a picture, and with an
+//! input request.
 
 use signpost_mcp::{
     Call, CallError, Content, Contents, Handler, InputRequired, Prompt, PromptArgument, PromptMessage, Role, StringMap,
@@ -19,8 +20,8 @@ pub(crate) fn all() -> Vec<Prompt<Everything>> {
             "test_prompt_with_arguments",
             &["arg1", "arg2"],
             Handler::Sync(|_, arguments, _| {
-                let said = format!("Prompt with arguments: arg1='{}', arg2='{}'", arguments["arg1"], arguments["arg2"]);
-                Ok(vec![PromptMessage::user(said)])
+                let text = format!("Prompt with arguments: arg1='{}', arg2='{}'", arguments["arg1"], arguments["arg2"]);
+                Ok(vec![PromptMessage::user(text)])
             }),
         ),
         prompt(

@@ -1,4 +1,4 @@
-//! Resources: a text, bytes, a template.
+//! The resources for the conformance suite: a text, binary data, and a template.
 
 use serde_json::{Map, json};
 use signpost_mcp::{Contents, Handler, Resource, StringMap};

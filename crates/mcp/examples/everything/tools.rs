@@ -1,4 +1,4 @@
-//! Tools: every kind of content, logging, progress, errors.
+//! The tools for the conformance suite: every kind of content, logging, progress, and errors.
 
 use std::time::Duration;
 
@@ -97,8 +97,8 @@ fn logging(name: &'static str) -> Tool<Everything> {
         "Logs three times while it works",
         Handler::Async(|_, _, call| {
             Box::pin(async move {
-                for said in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
-                    call.log(LogLevel::Info, "everything", &json!(said));
+                for message in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
+                    call.log(LogLevel::Info, "everything", &json!(message));
                     sleep(Duration::from_millis(50)).await;
                 }
                 Ok(Output::text("Logged three times."))
@@ -152,7 +152,7 @@ fn schema_2020_12() -> Tool<Everything> {
     with_schema("json_schema_2020_12_tool", "Has a schema of many words", schema, call)
 }
 
-/// Returns a tool with an argument that is also a header.
+/// Returns a tool with an argument that is also sent as a header.
 fn mirrored() -> Tool<Everything> {
     let schema = json!({
         "type": "object",

@@ -1,3 +1,5 @@
+//! Bounded reading of request bodies.
+
 use std::pin::pin;
 use std::time::Duration;
 
@@ -11,17 +13,17 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use crate::fault::{RpcFault, quoted};
 use crate::message::MAX_MESSAGE_BYTES;
 
-/// Number of bytes of a too large body that are still read: otherwise a client that is still writing gets a connection
-/// reset instead of the response.
+/// Maximum number of bytes that are read and discarded from a body that is too large. Without this, a client that is
+/// still sending would get a connection reset instead of the response.
 const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
 /// Maximum size, in bytes, of the body of a refused request that is read for its ID.
 const MAX_REFUSED_BYTES: usize = 64 * 1024;
-/// Timeout of reading it.
+/// Timeout for reading the body of a refused request.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads the body of a refused request, so that the refusal carries its ID. Returns `None` if it is larger than 64 KiB
-/// or not there within a second.
+/// Reads the body of a refused request, so that the error reply can contain its ID. Returns `None` if the body is
+/// larger than 64 KiB or does not arrive within a second.
 pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
     let reading = Limited::new(body, MAX_REFUSED_BYTES).collect();
     let mut reading = pin!(reading);
@@ -32,9 +34,9 @@ pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
     read.ok().map(Collected::to_bytes)
 }
 
-/// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], before `timeout`.
+/// Reads a body of at most [`MAX_MESSAGE_BYTES`] within `timeout`.
 pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, timeout: Duration) -> Result<Bytes, RpcFault> {
-    // Such a client waits for 100 Continue before it sends the body.
+    // A client that expects `100 Continue` has not sent the body yet, so it need not be discarded.
     if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
         return Err(too_large());
     }
@@ -49,7 +51,7 @@ pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, timeout: Dura
         }
     };
     let mut reading = pin!(reading);
-    // Most bodies have already arrived and need no timer.
+    // Fast path: most bodies have already arrived and need no timer.
     if let Some(read) = poll_immediate(reading.as_mut()).await {
         return read;
     }
@@ -69,7 +71,7 @@ fn too_large() -> RpcFault {
     RpcFault::http(StatusCode::PAYLOAD_TOO_LARGE, detail)
 }
 
-/// Rejects other types than JSON, because browsers send them to other origins without a preflight.
+/// Rejects content types other than JSON, because browsers send some of them to other origins without a preflight.
 pub(super) fn check_type(headers: &HeaderMap) -> Result<(), RpcFault> {
     let sent = headers.get(CONTENT_TYPE).map(|sent| String::from_utf8_lossy(sent.as_bytes()));
     let essence = sent.as_deref().and_then(|sent| sent.split(';').next()).map(str::trim);

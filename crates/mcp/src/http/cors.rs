@@ -1,4 +1,4 @@
-//! Headers for browsers (CORS: Fetch, section 3.2).
+//! CORS headers for clients in browsers (Fetch Standard, section 3.2).
 
 use axum::response::Response;
 use http::header::{
@@ -15,7 +15,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 );
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
 
-/// Returns the response to a preflight. For a rejected origin it lacks the CORS headers.
+/// Returns the response to a preflight request. It has no CORS headers if the origin is rejected.
 pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -26,7 +26,7 @@ pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     response
 }
 
-/// Adds the headers that let scripts of an allowed origin read `response`.
+/// Adds the headers that allow scripts of an allowed origin to read `response`.
 pub(super) fn share(response: &mut Response, origin: OriginVerdict<'_>) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("Origin"));

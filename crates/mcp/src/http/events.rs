@@ -1,4 +1,4 @@
-//! Messages as events of a stream.
+//! Server-sent events that carry JSON-RPC messages.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,14 +11,15 @@ use http::{HeaderName, HeaderValue};
 
 use crate::pending::{PendingResponse, ResponseStep};
 
-/// Half of the interval expected by clients, so that a late comment is tolerated.
+/// Interval of keep-alive comments. It is half of the interval that clients expect, so that a late comment is
+/// tolerated.
 pub(super) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(7);
 
-/// Disables the buffering of events in nginx and similar proxies.
+/// The header that disables response buffering in nginx and similar proxies.
 pub(super) const UNBUFFERED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
-/// Returns notifications and the response to a message as events.
+/// Returns an event stream with the notifications of a message and finally its response.
 pub(super) fn event_stream(first: Vec<u8>, pending: PendingResponse<'static>) -> Response {
     let rest = stream::unfold(pending, async |mut pending| {
         let message = match pending.next().await? {

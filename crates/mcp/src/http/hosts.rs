@@ -1,3 +1,5 @@
+//! Validation of the `Host` header against DNS rebinding.
+
 use std::net::IpAddr;
 
 use http::Version;
@@ -9,16 +11,16 @@ use crate::context::{DuplicateHeader, single_header};
 
 /// The accepted values of the `Host` header.
 ///
-/// A server on loopback must check it: a web page can make its name resolve to 127.0.0.1 (DNS rebinding), and only the
-/// `Host` header distinguishes its requests from requests of local programs.
+/// A server on a loopback address must check this header. A web page can make its own host name resolve to 127.0.0.1
+/// (DNS rebinding), and only the `Host` header distinguishes its requests from requests of local programs.
 #[derive(Clone, Debug, Default)]
 pub enum Hosts {
-    /// Any name.
+    /// Any host is accepted.
     #[default]
     Any,
-    /// `localhost` and loopback addresses with any port, and the names listed (without port, lower case).
+    /// `localhost` and loopback addresses with any port, and the listed names, are accepted.
     Loopback {
-        /// Names used by a proxy on this machine.
+        /// Additional names, in lower case without a port, such as the names used by a proxy on this machine.
         also: Vec<String>,
     },
 }
@@ -26,11 +28,11 @@ pub enum Hosts {
 /// The result of checking the `Host` header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostVerdict {
-    /// Accepted.
+    /// The host is accepted.
     Allowed,
-    /// Another host.
+    /// The header names another host.
     Forbidden,
-    /// No header, several headers, or no valid host (RFC 9112, section 3.2).
+    /// The header is missing, repeated or not a valid host (RFC 9112, section 3.2).
     Invalid,
 }
 
@@ -38,7 +40,7 @@ impl Hosts {
     pub(super) fn check(&self, parts: &Parts) -> HostVerdict {
         let authority = match single_header(&parts.headers, &HOST) {
             Ok(Some(host)) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
-            // HTTP/2 has the host in the request target instead.
+            // HTTP/2 requests have the host in the request target instead.
             Ok(None) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
             Ok(None) | Err(DuplicateHeader) => None,
         };

@@ -1,9 +1,11 @@
+//! Validation of the `Origin` header against a list of allowed origins.
+
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderValue};
 
 use crate::context::{DuplicateHeader, single_header};
 
-/// The web origins (RFC 6454) with access to the server. Requests without `Origin` are always allowed.
+/// The web origins (RFC 6454) with access to the server. Requests without an `Origin` header are always allowed.
 ///
 /// ```
 /// # use signpost_mcp::Origins;
@@ -18,11 +20,11 @@ pub struct Origins(Vec<Rule>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rule {
     Exact(String),
-    /// All subdomains; the text starts with a dot.
+    /// All subdomains of a domain. The text starts with a dot.
     Subdomains(String),
 }
 
-/// Error of parsing an origin or a pattern of origins.
+/// The error of an invalid origin or origin pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{given}' is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
@@ -42,8 +44,8 @@ pub(crate) enum OriginVerdict<'a> {
 }
 
 impl Origins {
-    /// Parses a list of origins (`scheme://host[:port]`) and patterns (`https://*.example.com`: one or more labels
-    /// below example.com, https only, never example.com itself).
+    /// Parses a list of origins (`scheme://host[:port]`) and patterns. The pattern `https://*.example.com` matches one
+    /// or more labels below example.com over HTTPS, but not example.com itself.
     ///
     /// # Errors
     /// [`OriginParseError`] with the first invalid entry and the reason.
@@ -61,7 +63,7 @@ impl Origins {
         self
     }
 
-    /// Checks whether scripts of `origin`, as sent by a browser, may call the server.
+    /// Returns `true` if scripts of `origin`, as sent by a browser, may access the server.
     #[must_use]
     pub fn allow(&self, origin: &str) -> bool {
         self.0.iter().any(|rule| rule.allows(origin))

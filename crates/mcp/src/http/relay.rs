@@ -1,22 +1,24 @@
+//! The interface for forwarding messages between several server processes behind one address.
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
-/// The other servers behind this address. A client of the 2024-11-05 transport may post to any of them; the message
-/// must be forwarded to the server with the client's stream.
+/// A relay to the other server processes behind this address. A client of the 2024-11-05 transport may post to any of
+/// them, so the message must be forwarded to the process with the client's stream.
 ///
-/// Session names are the names that clients see. A name is a secret that grants access to the session.
+/// Sessions are identified by the ID that the client uses. The ID is a secret that grants access to the session.
 pub trait Relay: Send + Sync {
-    /// Called once, with the function that handles a message for a stream of this server.
+    /// Called once at startup with the function that handles a message for a stream of this process.
     fn start(&self, post: PostToStream);
 
-    /// Called when a stream is opened on this server. Returns when messages for it can be received, or when this
-    /// failed.
+    /// Called when a stream is opened on this process. The future completes when forwarded messages for it can be
+    /// received, or when that has failed.
     fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
 
-    /// Called when the stream is closed.
+    /// Called when a stream is closed.
     fn closed(&self, session: &str);
 
-    /// Forwards a message to the server with the stream.
+    /// Forwards a message to the process with the session's stream.
     fn forward<'a>(
         &'a self,
         session: &'a str,
@@ -25,16 +27,16 @@ pub trait Relay: Send + Sync {
     ) -> BoxFuture<'a, PostResult>;
 }
 
-/// Handles a message (session, text, request id) for a stream of this server.
+/// A function that handles a message (session, body, request ID) for a stream of this process.
 pub type PostToStream = Box<dyn Fn(&str, Bytes, Option<&str>) -> PostResult + Send + Sync>;
 
-/// The result of a message for a session.
+/// The result of posting a message to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostResult {
-    /// The response is sent on the stream.
+    /// The message is accepted. Its response is sent on the stream.
     Accepted,
-    /// Too many replies are waiting; the message was not handled.
+    /// The message is rejected, because too many replies of the session are waiting.
     Full,
-    /// No such stream is open.
+    /// The message is rejected, because the session has no open stream.
     Unknown,
 }

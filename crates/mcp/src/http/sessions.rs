@@ -1,3 +1,5 @@
+//! The sessions of the 2024-11-05 transport: open event streams with their negotiated state.
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -11,25 +13,25 @@ use super::relay::Relay;
 use crate::negotiated::NegotiatedState;
 use crate::response::RpcResponse;
 
-/// Limits of the sessions over SSE.
+/// The limits for sessions of the 2024-11-05 transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// Maximum number of open streams; further streams are rejected (503).
+    /// Maximum number of open streams. Further streams are rejected with the status 503.
     pub open: usize,
-    /// Maximum number of waiting replies of a stream; further requests are rejected (429).
+    /// Maximum number of waiting replies of a stream. Further requests are rejected with the status 429.
     pub queued: usize,
     /// Maximum idle time of a stream after its last response.
     pub idle: Duration,
 }
 
 impl Default for SessionLimits {
-    /// 1024 streams, 16 replies each, 30 minutes.
+    /// Returns the default limits: 1024 streams, 16 waiting replies each, and 30 minutes of idle time.
     fn default() -> Self {
         Self { open: 1024, queued: 16, idle: Duration::from_mins(30) }
     }
 }
 
-/// The sessions of the 2024-11-05 transport: open streams with their negotiated revision. Clones share them.
+/// The table of open sessions of the 2024-11-05 transport. Clones share the table.
 #[derive(Clone)]
 pub struct Sessions(Arc<SessionsInner>);
 
@@ -45,7 +47,8 @@ struct SessionTable {
     closed: bool,
 }
 
-/// 128 random bits, written as 32 hex digits. A secret that grants access to the session, so it has no `Debug`.
+/// The ID of a session: 128 random bits, written as 32 hex digits. It is a secret that grants access to the session, so
+/// the type does not implement `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SseSessionId([u8; 16]);
 
@@ -54,7 +57,7 @@ pub(super) struct SseSession {
     negotiated: Mutex<NegotiatedState>,
 }
 
-/// The reading end of a session. Dropping it ends the session.
+/// The receiving end of a session's replies. Dropping it ends the session.
 pub(super) struct OpenStream {
     pub(super) id: SseSessionId,
     sessions: Sessions,
@@ -64,7 +67,8 @@ pub(super) struct OpenStream {
 }
 
 impl Sessions {
-    /// Creates an empty table. `random` returns the 128 bits of a session id, from a cryptographically secure source.
+    /// Creates an empty table. `random` must return the 128 bits of a session ID from a cryptographically secure
+    /// source.
     #[must_use]
     pub fn new(limits: SessionLimits, random: impl Fn() -> [u8; 16] + Send + Sync + 'static) -> Self {
         Self(Arc::new(SessionsInner { limits, random: Box::new(random), table: Mutex::default() }))
@@ -76,12 +80,12 @@ impl Sessions {
         self.table().sessions.len()
     }
 
-    /// Ends all streams and prevents new streams. Call it at shutdown, because streams never end by themselves.
+    /// Ends all streams and rejects new streams. Call it at shutdown, because streams never end by themselves.
     pub fn close(&self) {
         *self.table() = SessionTable { closed: true, sessions: HashMap::new() };
     }
 
-    /// Opens a session; returns `None` if there are too many.
+    /// Opens a session, or returns `None` if there are too many sessions.
     pub(super) fn open(&self, relay: Option<Arc<dyn Relay>>) -> Option<OpenStream> {
         let id = SseSessionId((self.0.random)());
         let mut table = self.table();
@@ -99,7 +103,7 @@ impl Sessions {
         self.table().sessions.get(&id).cloned()
     }
 
-    /// Locks the table. Poisoning is ignored, because no holder of the lock can leave it inconsistent.
+    /// Locks the table. Poisoning is ignored, because a panic cannot leave the table inconsistent.
     fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,7 +131,7 @@ impl SseSession {
         self.negotiated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores the negotiated values of a reply and sends its body, if any.
+    /// Stores the negotiated values of a response and sends its body, if it has one.
     pub(super) fn deliver(&self, mut response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
         let mut negotiated = self.negotiated.lock().unwrap_or_else(PoisonError::into_inner);
         negotiated.update(&mut response);
@@ -138,7 +142,7 @@ impl SseSession {
 }
 
 impl OpenStream {
-    /// Returns the next reply; `None` if the session was idle for too long or was closed.
+    /// Returns the next reply, or `None` if the session was idle for too long or closed.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         tokio::time::timeout(self.sessions.0.limits.idle, self.replies.recv()).await.ok().flatten()
     }

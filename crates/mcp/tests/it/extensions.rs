@@ -1,4 +1,4 @@
-//! Extensions of the protocol: the capabilities of the server and of the client.
+//! Tests of protocol extensions, declared as capabilities by the server and the client.
 
 use axum::Router;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ fn members(value: Value) -> Map<String, Value> {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-/// Creates a server with a tool that returns the client's settings of the extension.
+/// Creates a server with a tool that returns the client's settings for the extension.
 fn server() -> Server<()> {
     Server::new(ServerInfo::default())
         .extension(NAME, members(json!({ "sizes": [1] })))
@@ -51,7 +51,7 @@ fn message(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
 }
 
-/// Returns a call of the tool without other information about the client.
+/// Returns a message that calls the tool without further client metadata.
 fn call() -> String {
     message("tools/call", &json!({ "name": "settings" }))
 }
@@ -60,7 +60,7 @@ fn initialize(capabilities: &Value) -> String {
     message("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities }))
 }
 
-/// Returns the result of the tool.
+/// Returns the tool's result in a reply.
 fn tool_result(reply: &str) -> Value {
     let reply: Value = serde_json::from_str(reply).unwrap();
     serde_json::from_str(reply["result"]["content"][0]["text"].as_str().unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! A server with one tool for each outcome of a call, and helpers for requests.
+//! A test server with one tool for each outcome of a call, and helpers to send requests to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use signpost_mcp::{
 };
 use tower::ServiceExt;
 
-/// The `_meta` of a request of 2026-07-28.
+/// The `_meta` member of a request in revision 2026-07-28.
 pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
-/// The state: the first summand of `add`.
+/// The state of the test server: the first summand of the tool `add`.
 pub(crate) struct Start(pub(crate) i64);
 
 pub(crate) fn server() -> Server<Start> {
@@ -37,12 +37,12 @@ pub(crate) fn server() -> Server<Start> {
         .tool(tool("panic", |_, _, _| panic!("the disk of secrets burns")))
 }
 
-/// Returns the reply of a server with tools that never wait.
+/// Returns the reply of the test server to a message. Its tools never wait.
 pub(crate) fn answered(start: i64, context: &Context<'_>, body: &[u8]) -> RpcResponse {
     server().handle(&Start(start), context, body).now_or_never().expect("nothing waits")
 }
 
-/// Returns the headers for version, method and name, without invalid HTTP header values.
+/// Returns the headers for version, method and name. Values that are not valid in HTTP are omitted.
 pub(crate) fn sent(values: [Option<&[u8]>; 3]) -> HeaderMap {
     let names = ["mcp-protocol-version", "mcp-method", "mcp-name"];
     let pairs = names.into_iter().zip(values);
@@ -74,7 +74,7 @@ fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Output, 
     Output::structured(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
 }
 
-/// Creates sessions with distinct, but not random, IDs.
+/// Creates sessions with distinct, deterministic IDs.
 fn sessions(limits: SessionLimits) -> Sessions {
     let next = AtomicU64::new(0);
     Sessions::new(limits, move || u128::from(next.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
@@ -112,7 +112,7 @@ impl Answer {
     }
 }
 
-/// Creates a request with `headers`, one per line. The default `Host` is `localhost`.
+/// Creates a request. `headers` are on separate lines; the default `Host` is `localhost`.
 pub(crate) fn request(method: &str, path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path);
     if !headers.contains("Host:") {
@@ -139,9 +139,9 @@ async fn whole(response: Response) -> Answer {
     Answer { status: parts.status, headers: parts.headers, body }
 }
 
-/// An open event stream.
+/// An open event stream of the 2024-11-05 transport.
 pub(crate) struct Stream {
-    /// The URL for messages.
+    /// The URL for posting messages.
     pub(crate) endpoint: String,
     pub(crate) headers: HeaderMap,
     body: body::BodyDataStream,
@@ -158,13 +158,13 @@ impl Stream {
         stream
     }
 
-    /// Returns the next raw event or comment; `None` at the end.
+    /// Returns the next raw event or comment, or `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<String> {
         let event = self.body.next().await?.unwrap();
         Some(String::from_utf8(event.to_vec()).unwrap())
     }
 
-    /// Returns the next message.
+    /// Returns the next message on the stream.
     pub(crate) async fn message(&mut self) -> String {
         let event = self.next().await.unwrap();
         event.strip_prefix("event: message\ndata: ").unwrap().strip_suffix("\n\n").unwrap().to_owned()

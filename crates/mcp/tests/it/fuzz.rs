@@ -1,7 +1,7 @@
-//! Random mutations of messages: each has a valid reply.
+//! Fuzz tests: random mutations of messages have a valid reply.
 //!
-//! `make test` replays the corpus and a few thousand mutations of it, always the same messages. `make fuzz` tries
-//! others for a minute; messages that break the parser are added to the corpus.
+//! `make test` replays the corpus and a fixed set of a few thousand mutations. `make fuzz` tries other mutations for a
+//! minute and adds messages that break the parser to the corpus.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn corpus() -> Vec<Vec<u8>> {
     files.into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Handles a body at every revision, with headers and without, and checks the reply.
+/// Handles a body in every revision, with and without headers, and checks the replies.
 fn check(body: &[u8]) {
     static SERVER: LazyLock<Server<Notebook>> = LazyLock::new(server);
     let state = Notebook::default();
@@ -38,7 +38,7 @@ fn check(body: &[u8]) {
                 headers_required: revision.is_stateless(),
                 ..Context::session(revision)
             };
-            // A call that waits was parsed.
+            // If the call waits, the message was parsed successfully.
             if let Some(reply) = SERVER.handle(&state, &context, body).now_or_never() {
                 is_answer(&reply).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(body)));
             }
@@ -46,7 +46,7 @@ fn check(body: &[u8]) {
     }
 }
 
-/// Significant parts of messages.
+/// Parts of messages that are significant for the parser.
 const TOKENS: &[&str] = &[
     "{",
     "}",
@@ -83,12 +83,12 @@ fn mutations_of_the_corpus_are_answered() {
     }
 }
 
-/// `make fuzz`. Stores the messages that break the parser.
+/// Tries random mutations for a minute, and stores messages that break the parser. Run by `make fuzz`.
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
 fn a_minute_of_mutations_is_answered() {
     let (corpus, mut random) = (corpus(), Random(seed()));
-    // A tool panics, a normal internal error here: the hook would print it thousands of times.
+    // A tool of the test server panics intentionally. The default hook would print this thousands of times.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let (begun, mut count) = (Instant::now(), 0_u64);

@@ -1,4 +1,4 @@
-//! Successful requests.
+//! Tests of initialization, discovery, calls and lists, and of the headers that must match the body.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,9 @@ fn initialize_negotiates_the_revision() {
         assert_eq!(reply.negotiated.unwrap().as_str(), expected);
         assert_eq!(json["result"]["capabilities"], json!({ "tools": {} }));
         assert_eq!(json["result"]["instructions"], "Add first.");
-        let who =
+        let server_info =
             json!({ "name": "fixture", "title": "Fixture", "version": "1.2.3", "websiteUrl": "https://example.com" });
-        assert_eq!(json["result"]["serverInfo"], who);
+        assert_eq!(json["result"]["serverInfo"], server_info);
     }
 }
 
@@ -143,7 +143,7 @@ fn notification_has_no_reply() {
     }
 }
 
-/// `_meta`, headers, and the code and status of the reply.
+/// A test case: the `_meta` member, the headers, and the expected status and error code.
 type Sign = (&'static str, [Option<&'static str>; 3], Option<(u16, &'static str)>);
 
 const SIGNS: &[Sign] = {

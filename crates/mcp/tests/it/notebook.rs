@@ -1,4 +1,4 @@
-//! A server with resources, a prompt, and tools that wait, request input and log.
+//! A test server with resources, a prompt, and tools that wait, request input and write log messages.
 
 use axum::Router;
 use futures_util::FutureExt;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::fixture::{META, http};
 
-/// The state: the event that the tool `wait` waits for.
+/// The state of the test server: the event that the tool `wait` waits for.
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(crate) go_on: Notify,
@@ -129,7 +129,7 @@ pub(crate) fn app() -> Router {
     router(server(), Notebook::default(), http())
 }
 
-/// Returns the result, without ID and status, of a server with tools that never wait.
+/// Returns the result of a method that never waits.
 pub(crate) fn answer(revision: Revision, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     if revision.is_stateless() && params.get("_meta").is_none() {

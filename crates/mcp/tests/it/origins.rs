@@ -1,4 +1,4 @@
-//! Access: `Origin`, `Host` and CORS headers.
+//! Tests of access control by the `Origin` and `Host` headers, and of CORS headers.
 
 use axum::body::Body;
 use axum::http::{Request, Version};
@@ -164,7 +164,7 @@ async fn loopback_server_rejects_other_hosts() {
         let preflight = send(&app, request("OPTIONS", "/sse", &format!("Host: {host}"), Body::empty())).await;
         assert_eq!(preflight.status, if allowed { 204 } else { 403 }, "{host}");
     }
-    // The host in an absolute target takes precedence.
+    // The host in an absolute request target takes precedence.
     let absolute: Request<Body> = post("http://evil.test/mcp", "Host: localhost", PING);
     is_refused(&send(&app, absolute).await);
 }
@@ -189,7 +189,7 @@ async fn request_has_one_host() {
             *bare.version_mut() = version;
             assert_eq!(send(&app, bare).await.status, 400);
         }
-        // HTTP/2 has the host in the target.
+        // HTTP/2 requests have the host in the request target.
         let mut bare = post("http://localhost/mcp", "", PING);
         bare.headers_mut().remove("host");
         *bare.version_mut() = Version::HTTP_2;

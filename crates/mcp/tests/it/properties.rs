@@ -1,4 +1,4 @@
-//! Properties that apply to any bytes.
+//! Property tests of the replies to arbitrary bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ struct Problem {
     message: String,
 }
 
-/// Checks that a reply is a single line with either a result or an error, and has the matching status.
+/// Checks that a reply is a single line with either a result or an error, and that its status matches.
 pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     let Some(body) = &reply.body else {
         prop_assert_eq!(reply.status, 202);
@@ -58,7 +58,7 @@ pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns combined parts of messages, often nearly valid.
+/// Returns a strategy that combines parts of messages, so that many results are nearly valid.
 fn almost_a_message() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "{",
@@ -108,7 +108,7 @@ fn header() -> impl Strategy<Value = Option<Vec<u8>>> {
     prop::option::of(prop_oneof![known.prop_map(|text| text.as_bytes().to_vec()), vec(any::<u8>(), 0..12)])
 }
 
-/// Returns a JSON number of any size.
+/// Returns a strategy for JSON numbers of any size.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),

@@ -1,4 +1,4 @@
-//! Resources and prompts, their completion and their lists.
+//! Tests of resources and prompts, their completions and their lists.
 
 use serde_json::{Value, json};
 use signpost_mcp::{Handler, Method, Revision};

@@ -1,4 +1,4 @@
-//! The 2024-11-05 transport, in process and over TCP.
+//! Tests of the 2024-11-05 transport (HTTP with SSE), in process and over TCP.
 
 use std::time::Duration;
 
@@ -159,7 +159,7 @@ fn debug_output_hides_session_ids() {
     assert!(!format!("{http:?} {:?}", http.sessions).contains("abab"));
 }
 
-/// Reads until `end` is received.
+/// Reads from a connection until `end` is received.
 async fn read_until(connection: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];

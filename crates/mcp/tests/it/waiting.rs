@@ -1,4 +1,4 @@
-//! Long calls: notifications, input requests and cancellation.
+//! Tests of long calls: notifications, input requests and cancellation.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn wait(meta: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{{"_meta":{meta},"name":"wait"}}}}"#)
 }
 
-/// Returns the messages in the events of a body.
+/// Parses the messages in the events of a body.
 fn messages(body: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(body).unwrap();
     text.lines()
@@ -27,7 +27,7 @@ fn messages(body: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// Creates an app with a tool `wait` that does not wait.
+/// Creates an app with a tool `wait` that returns immediately.
 fn fast_app() -> axum::Router {
     let notebook = Notebook::default();
     notebook.go_on.notify_one();
@@ -87,7 +87,7 @@ async fn call_is_cancelled_with_its_client() {
     assert_eq!(Arc::strong_count(&notebook), 1);
 }
 
-/// Creates a server with a shared state for the test.
+/// Creates a server that shares its state with the test.
 fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
     use signpost_mcp::{Annotations, Handler, Output, Server, ServerInfo, Tool};
     Server::new(ServerInfo::default()).tool(Tool {

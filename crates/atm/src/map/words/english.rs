@@ -1,4 +1,4 @@
-//! The texts of maps in English.
+//! The English texts of maps.
 
 use super::{MapWords, RingUnit, StatusShape, listed};
 

@@ -1,4 +1,4 @@
-//! The texts of maps: one file for each language.
+//! The translated texts of maps, with one submodule for each language.
 
 mod english;
 mod spanish;
@@ -8,18 +8,19 @@ use signpost_platform::pages::Language;
 use super::rings::RingUnit;
 use super::shape::StatusShape;
 
-/// The texts of maps.
+/// The texts of maps in one language.
 #[derive(Debug)]
 pub(super) struct MapWords {
-    /// The text alternative of a drawing, by the number of ATMs and the name of the centre. It refers to the list.
+    /// Formats the text alternative of a drawing from the number of ATMs and the name of the centre. It refers to the
+    /// list.
     pub(super) drawing: fn(usize, Option<&str>) -> String,
-    /// The meaning of a shape.
+    /// Returns the meaning of a shape.
     pub(super) shape: fn(StatusShape) -> &'static str,
-    /// The radii of the rings.
+    /// Formats the radii of the rings.
     pub(super) rings: fn(&[&str], RingUnit) -> String,
-    /// The number of ATMs without a number on their mark because there is no space.
+    /// Formats the note about ATMs that are drawn without a number for lack of space.
     pub(super) crowded: fn(usize) -> String,
-    /// The number of ATMs outside of the drawing.
+    /// Formats the note about ATMs outside the drawing.
     pub(super) beyond: fn(usize) -> String,
     /// The decimal separator.
     pub(super) decimal: &'static str,
@@ -36,7 +37,7 @@ pub(super) fn map_words(language: Language) -> &'static MapWords {
     }
 }
 
-/// Joins parts: `1`, `1 and 2`, `1, 2 and 3`.
+/// Joins a list with commas and a conjunction: `1`, `1 and 2`, `1, 2 and 3`.
 fn listed(parts: &[&str], and: &str) -> String {
     match parts {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The texts of maps in Spanish.
+//! The Spanish texts of maps.
 
 use super::{MapWords, RingUnit, StatusShape, listed};
 

@@ -1,4 +1,4 @@
-//! The advice of a reply about the law and fraud: its `advisories`, and the beginning of its notice.
+//! The part of a tool reply about the law and fraud: its `advisories`, and the start of its notice.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -9,26 +9,26 @@ use super::units::Units;
 use crate::advisories::{AdvisoryItem, Location, summarize};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment};
 
-/// The advice of a reply about the law and fraud.
+/// The part of a tool reply about the law and fraud.
 #[derive(Default)]
 pub(super) struct Advice<'a> {
-    /// The advisories, the most important first.
+    /// The advisories, sorted by importance.
     pub(super) advisories: Vec<AdvisoryItem<'a>>,
-    /// The beginning of the notice: bans, and the nearest ATM outside of them.
+    /// The start of the notice: the bans, and the nearest ATM that is not banned.
     pub(super) bans: Option<String>,
 }
 
-/// The search that a reply answers.
+/// The parameters of a search that determine the advice.
 pub(super) struct SearchContext<'s> {
     pub(super) from: Point,
     pub(super) filter: &'s AtmFilter,
     pub(super) units: Units,
-    /// Whether the reply recommends ATMs, so that it warns of fraud.
+    /// Whether the reply recommends ATMs and therefore includes a fraud warning.
     pub(super) recommends: bool,
 }
 
 impl<'a> Advice<'a> {
-    /// Returns the advice for listed ATMs, each under its local law.
+    /// Returns the advice for the listed ATMs, each according to its local law.
     pub(super) fn of_atms(moment: &Moment<'a>, listed: &[&CatalogueEntry], search: &SearchContext<'_>) -> Self {
         let summary = summarize(moment.advisories_with_counts(listed), today(moment), search.recommends);
         let mut bans = Vec::new();
@@ -59,7 +59,7 @@ fn today(moment: &Moment<'_>) -> Date {
     moment.now().to_zoned_datetime(TimeZone::UTC).date()
 }
 
-/// Returns the nearest ATM that no law forbids, as an alternative to ATMs that may be gone.
+/// Returns a sentence about the nearest ATM that no law forbids, as an alternative to ATMs that may be gone.
 fn nearest_outside(moment: &Moment<'_>, search: &SearchContext<'_>) -> Option<String> {
     let near = moment.nearest_allowed(search.from, search.filter)?;
     let id = moment.snapshot().found(near).atm.id;

@@ -1,17 +1,17 @@
-//! The notice if nothing was found: the nearest ATM beyond the radius, and the next call to make.
+//! The notice of an empty search result: the nearest ATM beyond the radius, and the suggested next call.
 
 use signpost_locator::{Distance, Point};
 
 use super::units::Units;
 use crate::catalogue::{AtmFilter, Moment};
 
-/// Half of the way around the earth, in miles.
+/// Maximum distance on the earth, in miles: half of its circumference.
 const MAX_DISTANCE_MILES: f64 = 12_500.0;
-/// Maximum distance of a search, in miles.
+/// Maximum radius of a search, in miles.
 const MAX_MILES: f64 = 100.0;
 
-/// Returns the nearest ATM and the next call. `call` is the beginning of that call, such as `call again with radius`,
-/// without the distance.
+/// Returns a sentence about the nearest ATM, with the suggested next call. `call` is the start of the suggestion
+/// without the distance, such as `call again with radius`.
 pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
     let found = moment.nearest(from, Distance::miles(MAX_DISTANCE_MILES), 1, filter);
     let Some(nearest) = found.first() else {

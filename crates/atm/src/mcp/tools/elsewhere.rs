@@ -1,18 +1,18 @@
-//! Reasons why a place is far from every ATM.
+//! Explanations for a search location that is far from every ATM: another country, or swapped coordinates.
 
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Country, Distance, Point, Region};
 
 use crate::catalogue::{Snapshot, country_of};
 
-/// Maximum distance of an inhabited point from a known place.
-const INHABITED: Distance = Distance::miles(60.0);
+/// Maximum distance between an inhabited point and the nearest known place.
+const MAX_INHABITED_DISTANCE: Distance = Distance::miles(60.0);
 
-/// Maximum countries in a notice.
+/// Maximum number of countries listed in a notice.
 const MAX_NAMED: usize = 3;
 
-/// Returns a note that no ATM is known in the country of a place, with the countries that have ATMs; `None` if the
-/// country may have ATMs.
+/// Returns a note that no ATM is known in the country of a place and that lists the countries with ATMs. Returns `None`
+/// if the country may have ATMs.
 pub(super) fn other_country(snapshot: &Snapshot, region: Option<Region>, country: Option<Country>) -> Option<String> {
     let asked = country_of(region, country)?;
     let countries = snapshot.countries()?;
@@ -32,13 +32,13 @@ pub(super) fn other_country(snapshot: &Snapshot, region: Option<Region>, country
     Some(format!("The machines known here are in {list} only."))
 }
 
-/// Returns the region and the country of the nearest place, if it is near.
+/// Returns the region and country of the place nearest to a point, if the point is inhabited.
 pub(super) fn country_at(places: &Gazetteer, point: Point) -> Option<(Option<Region>, Country)> {
     let (place, away) = places.nearest_place(point)?;
-    (away <= INHABITED).then_some((place.region, place.country))
+    (away <= MAX_INHABITED_DISTANCE).then_some((place.region, place.country))
 }
 
-/// Asks whether latitude and longitude are swapped, if only the swapped point is inhabited.
+/// Returns a question about swapped latitude and longitude, if only the swapped point is inhabited.
 pub(super) fn swapped(places: &Gazetteer, point: Point) -> Option<String> {
     let [lat, lon] = [point.lat(), point.lon()];
     let swapped = Point::new(lon, lat)?;
@@ -52,7 +52,7 @@ fn is_inhabited(places: &Gazetteer, point: Point) -> bool {
     country_at(places, point).is_some()
 }
 
-/// Returns the name for a sentence.
+/// Returns the name of a country for use in a sentence, with an article if it needs one.
 fn with_article(country: Country) -> String {
     const WITH_ARTICLE: [&str; 14] =
         ["AE", "BS", "CD", "CF", "CG", "DO", "GB", "GM", "IM", "KM", "MH", "MV", "PH", "US"];

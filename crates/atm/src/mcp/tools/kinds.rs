@@ -1,32 +1,32 @@
-//! The kinds of arguments: schema, error text and parser of each.
+//! The kinds of tool arguments. Each kind defines the JSON Schema, the error text and the parser.
 
 use serde_json::{Value, json};
 
 /// The largest exact integer of `f64`, 2^53.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A kind of argument.
+/// A kind of tool argument.
 pub trait ArgumentKind {
     /// The parsed value.
     type Value;
 
-    /// Returns the JSON Schema.
+    /// Returns the JSON Schema of the argument.
     fn schema(&self) -> Value;
 
-    /// Returns the allowed values, for the text after "must be".
+    /// Returns a description of the allowed values that completes the text "must be".
     fn allowed(&self) -> String;
 
-    /// Parses a value; `None` if it is not allowed.
+    /// Parses a value, or returns `None` if it is not allowed.
     fn read(&self, sent: &Value) -> Option<Self::Value>;
 }
 
-/// A kind that can have a default value.
+/// A kind of argument that can have a default value.
 pub trait Constant: ArgumentKind {
-    /// Returns a value in its wire format.
+    /// Returns the JSON form of a value.
     fn write(&self, value: &Self::Value) -> Value;
 }
 
-/// A whole number; `10.0` is 10.
+/// An integer argument. `10.0` is accepted as 10.
 #[derive(Debug)]
 pub struct Integer {
     pub(crate) min: u64,
@@ -45,7 +45,7 @@ impl ArgumentKind for Integer {
     }
 
     fn read(&self, sent: &Value) -> Option<u64> {
-        // An integer is not converted: as `f64`, 2^53 + 1 equals 2^53.
+        // Integers are not converted to `f64`, because 2^53 + 1 would become 2^53.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and at most 2^53")]
         let whole = sent.as_u64().or_else(|| {
             let fraction = sent.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number));
@@ -61,7 +61,7 @@ impl Constant for Integer {
     }
 }
 
-/// A number with a unit.
+/// A numeric argument with a unit.
 #[derive(Debug)]
 pub struct Number {
     pub(crate) unit: &'static str,
@@ -91,13 +91,13 @@ impl Constant for Number {
     }
 }
 
-/// Returns a number, without a decimal point if it is whole.
+/// Returns a number as JSON, without a decimal point if it is an integer.
 fn plain(number: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and within bounds that are small")]
     if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
-/// A text of 1 to `max` characters, without surrounding space.
+/// A text argument of 1 to `max` characters, not counting surrounding spaces.
 #[derive(Debug)]
 pub struct PlainText {
     pub(crate) max: usize,
@@ -120,7 +120,7 @@ impl ArgumentKind for PlainText {
     }
 }
 
-/// A Boolean.
+/// A Boolean argument.
 #[derive(Debug)]
 pub struct Flag;
 
@@ -146,7 +146,7 @@ impl Constant for Flag {
     }
 }
 
-/// A choice between several words, each with its value.
+/// An argument with a fixed set of words, each mapped to a value.
 #[derive(Debug)]
 pub struct Choice<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 
@@ -172,14 +172,14 @@ impl<T: Copy + PartialEq> Constant for Choice<T> {
     }
 }
 
-/// A text that is parsed into another type.
+/// A text argument that is parsed into another type.
 #[derive(Debug)]
 pub struct ParsedText<T> {
-    /// The allowed values, for the text after "must be".
+    /// A description of the allowed values that completes the text "must be".
     pub(crate) allowed: &'static str,
-    /// The number of characters, if it is fixed.
+    /// The number of characters, if the length is fixed.
     pub(crate) length: Option<usize>,
-    /// Parses a text without surrounding space.
+    /// The parser for a trimmed text.
     pub(crate) parse: fn(&str) -> Option<T>,
 }
 

@@ -1,9 +1,9 @@
-//! The notice about ATMs that a search left out because it is unknown whether they match its filter.
+//! The notice about ATMs that a search omitted because it is unknown whether they match the filter.
 
 use crate::catalogue::{AtmFilter, PropertyCounts, TradeSide, ValueCounts};
 
-/// Returns the numbers of ATMs at a place with known and unknown properties; `None` if all of them match. `place` is a
-/// text such as `within 25 miles of Austin, Texas`.
+/// Returns a notice with the numbers of ATMs at a place with known and unknown properties, or `None` if all of them
+/// match. `place` is a text such as `within 25 miles of Austin, Texas`.
 pub(super) fn left_out(known: &PropertyCounts, filter: &AtmFilter, place: &str) -> Option<String> {
     if known.matching == known.machines {
         return None;
@@ -13,7 +13,7 @@ pub(super) fn left_out(known: &PropertyCounts, filter: &AtmFilter, place: &str) 
         if known.machines == 1 { "1 machine is".to_owned() } else { format!("{} machines are", known.machines) }
     )];
     parts.extend(filter.open_now.then(|| open_now(known)));
-    parts.extend(offered(filter).map(|offer| match known.offer {
+    parts.extend(offer_phrase(filter).map(|offer| match known.offer {
         ValueCounts { yes: 0, no: 0 } => format!("whether they {offer} is known of none"),
         answers => split(answers, &offer),
     }));
@@ -39,7 +39,7 @@ fn open_now(known: &PropertyCounts) -> String {
     }
 }
 
-/// Returns the numbers of ATMs that are known to have a property, and known not to have it.
+/// Formats the numbers of ATMs that are known to have a property and known not to have it.
 fn split(answers: ValueCounts, property: &str) -> String {
     let yes = match answers.yes {
         0 => "none is".to_owned(),
@@ -50,7 +50,7 @@ fn split(answers: ValueCounts, property: &str) -> String {
 }
 
 /// Returns the service and the coin of the filter as a verb phrase.
-fn offered(filter: &AtmFilter) -> Option<String> {
+fn offer_phrase(filter: &AtmFilter) -> Option<String> {
     let coin = filter.coin.as_ref().map_or("bitcoin", |coin| coin.code());
     match filter.service {
         Some(TradeSide::Buy) => Some(format!("sell {coin}")),
@@ -59,7 +59,7 @@ fn offered(filter: &AtmFilter) -> Option<String> {
     }
 }
 
-/// Returns the arguments of the filter.
+/// Returns the names of the tool arguments that the filter sets.
 fn arguments(filter: &AtmFilter) -> Vec<&'static str> {
     let all = [(filter.open_now, "openNow"), (filter.service.is_some(), "service"), (filter.coin.is_some(), "coin")];
     all.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| name).collect()

@@ -1,4 +1,4 @@
-//! The resolved location of a reply.
+//! The `resolved_location` of a tool reply: the place that was found for the location in the request.
 
 use serde::Serialize;
 use signpost_locator::gazetteer::{Place, Resolved};
@@ -7,7 +7,7 @@ use signpost_locator::{Country, Division, Point, Region};
 use crate::places::geocoder::{GeocodeResult, GeocodedPlace};
 use crate::view::degrees;
 
-/// The result of resolving a location.
+/// The place that was found for the location in a request.
 #[derive(Serialize)]
 pub(crate) struct ResolvedLocation {
     #[serde(flatten)]
@@ -21,7 +21,7 @@ pub(crate) struct ResolvedLocation {
     alternatives: Vec<LocatedPlace>,
 }
 
-/// A place with its area.
+/// A place with its administrative area.
 #[derive(Serialize)]
 pub(super) struct LocatedPlace {
     name: String,
@@ -39,7 +39,7 @@ pub(super) struct LocatedPlace {
 }
 
 impl ResolvedLocation {
-    /// Creates the location from the place names.
+    /// Creates the location from a result of the gazetteer.
     pub(super) fn named(resolved: Resolved) -> Self {
         let Resolved { name, county, region, division, country, point, .. } = resolved;
         let place = LocatedPlace { county, ..LocatedPlace::new(name, region, country, point) };
@@ -64,7 +64,7 @@ impl ResolvedLocation {
         }
     }
 
-    /// Returns the name with its area. If a namesake is in that region or country, the county or division is included.
+    /// Returns the name with its area, including the county or division if another place in that area has the name.
     pub(super) fn title(&self) -> String {
         let LocatedPlace { name, county, region_name, region, country, .. } = &self.place;
         let Some(area) = region.map(Region::name).or_else(|| country.map(Country::name)) else { return name.clone() };
@@ -79,7 +79,7 @@ impl ResolvedLocation {
         }
     }
 
-    /// Returns the labels of the other places, each different from the others.
+    /// Returns distinct labels of the alternatives.
     pub(super) fn others(&self) -> Vec<String> {
         let places: Vec<_> = self.alternatives.iter().chain([&self.place]).collect();
         self.alternatives.iter().map(|other| other.distinct_label(&places)).collect()
@@ -92,12 +92,12 @@ impl LocatedPlace {
         Self { name, county: None, region_name: region.map(Region::name), region, country, lat, lon }
     }
 
-    /// Returns the place with the division outside the United States and Canada.
+    /// Sets the administrative division, for places outside the United States and Canada.
     fn in_division(self, division: Option<Division>) -> Self {
         Self { region_name: self.region_name.or(division.map(Division::name)), ..self }
     }
 
-    /// Returns the name with its region or country, as a search text.
+    /// Returns the name with its region or country, in a form that can be searched for.
     fn label(&self) -> String {
         match self.region.map(Region::code).or_else(|| self.country.map(Country::name)) {
             Some(area) => format!("{}, {area}", self.name),
@@ -105,7 +105,7 @@ impl LocatedPlace {
         }
     }
 
-    /// Returns the name with its division and its country, as a search text.
+    /// Returns the name with its division and its country, in a form that can be searched for.
     fn label_with_division(&self) -> String {
         match (self.region, self.region_name, self.country) {
             (None, Some(division), Some(country)) => format!("{}, {division}, {}", self.name, country.name()),
@@ -113,7 +113,7 @@ impl LocatedPlace {
         }
     }
 
-    /// Returns the shortest label that no other of these places has: with the division, with the county, or with the
+    /// Returns the shortest label that distinguishes the place from `places`: with the division, the county, or the
     /// coordinates.
     fn distinct_label(&self, places: &[&Self]) -> String {
         for label in [Self::label, Self::label_with_division] {

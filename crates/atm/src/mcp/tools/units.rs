@@ -1,4 +1,4 @@
-//! The units of distances in texts.
+//! The unit of distances in tool replies, and their formatting.
 
 use signpost_locator::Distance;
 use signpost_mcp::{StructuredWriter, fragment};
@@ -6,7 +6,7 @@ use signpost_mcp::{StructuredWriter, fragment};
 use super::declare::{Argument, WithDefault};
 use super::kinds::Choice;
 
-/// The unit of distances in texts.
+/// The unit of distances in tool replies, as requested by the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Units {
     Miles,
@@ -18,18 +18,18 @@ pub(super) const UNITS: WithDefault<Choice<Units>> =
         .or(Units::Miles);
 
 impl Units {
-    /// Returns a limit as a text, such as `25 miles` or `1.5 miles`.
+    /// Formats a limit, such as `25 miles` or `1.5 miles`.
     pub(super) fn bound(self, distance: Distance) -> String {
         self.text(distance).replacen(".0 ", " ", 1)
     }
 
-    /// Returns a distance as a text, such as `1.2 miles`.
+    /// Formats a distance, such as `1.2 miles`.
     pub(super) fn text(self, distance: Distance) -> String {
         let (whole, tenths, name) = self.tenths(distance);
         format!("{whole}.{tenths} {name}")
     }
 
-    /// Writes a distance into a string that was opened before.
+    /// Writes a distance into a JSON string that was opened before.
     pub(super) fn write(self, writer: &mut StructuredWriter, distance: Distance) {
         let (whole, tenths, _) = self.tenths(distance);
         writer.number(whole);
@@ -41,13 +41,13 @@ impl Units {
         });
     }
 
-    /// Returns a distance in whole units, its tenths, and the name of the unit.
+    /// Returns the whole units and the tenths of a distance, and the name of the unit.
     fn tenths(self, distance: Distance) -> (u64, u64, &'static str) {
         let (length, name) = match self {
             Self::Miles => (distance.in_miles(), "miles"),
             Self::Kilometres => (distance.in_kilometres(), "km"),
         };
-        // Integers are much cheaper to write than floats.
+        // Formatting integers is much faster than formatting floats.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         let tenths = (length * 10.0).round() as u64;
         (tenths / 10, tenths % 10, name)

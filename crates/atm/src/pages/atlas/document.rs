@@ -1,4 +1,4 @@
-//! The page of the interactive map.
+//! The page `/map` with the interactive map of all ATMs.
 
 use std::sync::Arc;
 
@@ -81,11 +81,11 @@ fn main(context: &PageContext, drawn: &DrawnMap) -> Markup {
     }
 }
 
-/// Returns the canvas of the scripts, with their parameters.
+/// Returns the canvas for the map scripts, with their parameters as attributes.
 fn canvas(context: &PageContext, drawn: &DrawnMap) -> Markup {
     let words = atlas_words(context.language);
     let origin = &context.service.origin;
-    // The scripts append a parameter.
+    // The scripts append a parameter to this URL.
     let separator = if context.named_language.is_some() { "&" } else { "?" };
     let view = drawn.view;
     html! {
@@ -104,7 +104,7 @@ fn canvas(context: &PageContext, drawn: &DrawnMap) -> Markup {
     }
 }
 
-/// Returns the attribution of the sources on the map.
+/// Returns the attributions that are shown on the map.
 fn credit(context: &PageContext) -> String {
     context.snapshot.attribution().chain([ATTRIBUTION]).collect::<Vec<_>>().join(" · ")
 }
@@ -121,7 +121,7 @@ fn tools(context: &PageContext) -> Markup {
     }
 }
 
-/// Returns the list next to the map of all ATMs.
+/// Returns the list of states next to the initial map of all ATMs.
 fn states(context: &PageContext) -> Markup {
     let country = Country::UNITED_STATES;
     html! {
@@ -131,14 +131,14 @@ fn states(context: &PageContext) -> Markup {
     }
 }
 
-/// Returns the names on the whole map: each area at the center of its ATMs, those with most ATMs first.
+/// Returns the area names on the initial map, each at the center of its ATMs, sorted by descending number of ATMs.
 fn area_names(context: &PageContext) -> Markup {
     let mut areas = context.towns().areas();
     areas.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     html! {
         @for (area, _) in areas {
             @let name = area.region.map_or_else(|| (context.words().country)(area.country), Region::code);
-            // Each town counts by its number of ATMs.
+            // The center of an area is weighted by the number of ATMs in each town.
             @let centers = context.towns().of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len()));
             @if let Some(middle) = Point::centroid(centers) {
                 span.place data-at=(format!("{:.3} {:.3}", middle.lat(), middle.lon())) { (name) }

@@ -1,4 +1,5 @@
-//! The data of the map: drawn once for each snapshot of the catalogue, at the first request, and stored compressed.
+//! The data files of the map, generated at the first request for each snapshot of the catalogue and cached in
+//! compressed form.
 
 use std::sync::{Arc, Weak};
 
@@ -16,32 +17,34 @@ use crate::catalogue::Snapshot;
 use crate::map::{MAX_POINTS, MapView, draw_overview, encode_points, fit_view};
 use crate::pages::context::PageContext;
 
-/// Lifetime of the data in browsers without revalidation.
-const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
-/// The drawing contains the colors of both themes; it runs no script and loads nothing.
+/// The `Cache-Control` header of the data files: browsers may use them for 300 seconds without revalidation.
+const DATA_CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=300");
+/// The `Content-Security-Policy` of the overview drawing. It allows inline styles, but no scripts or external
+/// resources.
 const DRAWING_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
 
-/// The files of the snapshot that was requested last.
+/// A cache with the data files of the most recently requested snapshot.
 #[derive(Debug, Default)]
 pub(super) struct MapFiles {
-    /// Locked while files are drawn: other requests wait for them.
-    kept: Mutex<(Weak<Snapshot>, Option<Arc<DrawnMap>>)>,
+    /// The mutex is locked while the files are generated, so that concurrent requests wait instead of generating them
+    /// again.
+    cached: Mutex<(Weak<Snapshot>, Option<Arc<DrawnMap>>)>,
 }
 
-/// The files of one snapshot.
+/// The data files of one snapshot.
 #[derive(Debug)]
 pub(super) struct DrawnMap {
-    /// The initial view.
+    /// The initial view of the map.
     pub(super) view: MapView,
-    /// Number of ATMs on the map.
+    /// The number of ATMs in the snapshot.
     pub(super) machines: usize,
-    /// Number of dots on the map.
+    /// The number of dots on the map. It is lower if there are too many ATMs.
     pub(super) dots: usize,
     points: MapFile,
     overview: MapFile,
 }
 
-/// A file with its tag.
+/// A compressed data file with its entity tag.
 #[derive(Debug)]
 struct MapFile {
     media_type: &'static str,
@@ -49,7 +52,7 @@ struct MapFile {
     body: Compressed,
 }
 
-/// Returns all ATMs as dots.
+/// Serves the locations of all ATMs for the map script.
 pub(super) async fn show_points(
     context: PageContext,
     Extension(files): Extension<Arc<MapFiles>>,
@@ -57,7 +60,7 @@ pub(super) async fn show_points(
     Ok(files.of(&context.snapshot).await?.points.reply(&context))
 }
 
-/// Returns all ATMs in one drawing.
+/// Serves the overview drawing of all ATMs for browsers without scripts.
 pub(super) async fn show_overview(
     context: PageContext,
     Extension(files): Extension<Arc<MapFiles>>,
@@ -66,10 +69,10 @@ pub(super) async fn show_overview(
 }
 
 impl MapFiles {
-    /// Returns the files of a snapshot.
+    /// Returns the data files of a snapshot, and generates them if they are not cached.
     pub(super) async fn of(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<DrawnMap>, Problem> {
-        let mut kept = self.kept.lock().await;
-        if let (known, Some(drawn)) = &*kept
+        let mut cached = self.cached.lock().await;
+        if let (known, Some(drawn)) = &*cached
             && known.as_ptr() == Arc::as_ptr(snapshot)
         {
             return Ok(Arc::clone(drawn));
@@ -77,7 +80,7 @@ impl MapFiles {
         let shared = Arc::clone(snapshot);
         let draw = tokio::task::spawn_blocking(move || DrawnMap::of(&shared));
         let drawn = Arc::new(draw.await.map_err(|error| Problem::Internal(error.into()))?);
-        *kept = (Arc::downgrade(snapshot), Some(Arc::clone(&drawn)));
+        *cached = (Arc::downgrade(snapshot), Some(Arc::clone(&drawn)));
         Ok(drawn)
     }
 }
@@ -103,12 +106,13 @@ impl MapFile {
         Self { media_type, tag, body: Compressed::new(bytes) }
     }
 
-    /// Returns the file, or 304 if the browser has it. The tag is weak: it identifies the content, compressed or not.
+    /// Returns the file, or 304 if the browser has its current version. The entity tag is weak, because it is identical
+    /// for the compressed and the uncompressed content.
     fn reply(&self, context: &PageContext) -> Response {
         let tag = HeaderValue::try_from(format!("W/{}", self.tag)).expect("hex is valid in a header");
         let caching = [
             (header::ETAG, tag),
-            (header::CACHE_CONTROL, FRESH),
+            (header::CACHE_CONTROL, DATA_CACHE_CONTROL),
             (header::VARY, HeaderValue::from_static("accept-encoding")),
             (header::CONTENT_SECURITY_POLICY, DRAWING_POLICY),
             (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),

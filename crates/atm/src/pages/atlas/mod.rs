@@ -1,5 +1,5 @@
-//! The interactive map: its page, and the data for its scripts. Without a script the page shows the states as a list,
-//! and all ATMs in one drawing.
+//! The interactive map: its page and the data for its scripts. Without scripts, the page shows a list of states and a
+//! drawing of all ATMs.
 
 mod document;
 mod files;
@@ -18,7 +18,8 @@ use crate::map::{STATE_LINES, WORLD_LINES, square_lines};
 use crate::service::AtmService;
 use files::MapFiles;
 
-/// The scripts, the stylesheet and the lines of the page. The finer outlines of each square are a file of its name.
+/// The scripts, the stylesheet and the line data of the map page. The high-detail outlines of each map square are a
+/// separate file with the name of the square.
 static SCRIPTS: LazyLock<AssetFolder> = LazyLock::new(|| {
     let mut files = vec![
         script("map", include_bytes!("../../../assets/map/map.js")),
@@ -42,7 +43,7 @@ fn lines(stem: &'static str, path: &'static str) -> Asset {
     Asset::new(stem, "txt", "text/plain; charset=utf-8", path.as_bytes())
 }
 
-/// Returns the routes of the map. Data is counted apart from pages: moving the map sends many requests for it.
+/// Returns the routes of the map. Data requests have a separate rate limit, because moving the map causes many of them.
 pub(super) fn router() -> Router<AtmService> {
     Router::new()
         .route("/map/points", get(files::show_points))
@@ -66,8 +67,8 @@ mod tests {
         Compressed::new(bytes.to_vec()).choose_encoding(true).0.len()
     }
 
-    /// Returns as many ATMs as the largest public file has, in a similar distribution: in towns of all sizes in
-    /// proportion to their population, within some kilometres of the centre.
+    /// Returns as many ATMs as the largest public data set has, with a similar distribution: within a few kilometres of
+    /// the centre of towns of all sizes, in proportion to their population.
     fn machines() -> Vec<Point> {
         let middle = Point::new(39.0, -98.0).expect("on the earth");
         let towns = Gazetteer::embedded().largest_within(middle, Distance::miles(1_500.0), 1_000);
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn point_and_border_files_are_small() {
         let dots = compressed(&encode_points(machines()));
-        // The real file has 33 kB of them; this distribution is not easier.
+        // The points of the real data set have 33 kB, so this distribution does not compress better.
         assert!((30_000..40_000).contains(&dots), "{dots} B");
         let lines = compressed(STATE_LINES.as_bytes());
         assert!(dots + lines <= 50_000, "{dots} B and {lines} B");
@@ -106,8 +107,8 @@ mod tests {
         assert!(squares.iter().all(|(bytes, _)| *bytes <= 15_000), "{squares:?}");
     }
 
-    /// The viewer draws and moves the map. The scripts that read the dots and lines, request the visible ATMs and place names
-    /// above the canvas are separate, and have a common limit with it.
+    /// The viewer draws and moves the map. The scripts that decode the dots and lines and that request the visible ATMs
+    /// and place names are separate; the second limit applies to all scripts together.
     #[test]
     fn viewer_has_2_kb_and_all_scripts_6_kb() {
         let viewer = compressed(include_bytes!("../../../assets/map/map.js"));

@@ -1,4 +1,4 @@
-//! The visible part of the map: the list next to it, and the names on it.
+//! The content for the visible part of the map: the list next to the map, and the names on it.
 
 use std::cmp::Ordering;
 
@@ -17,35 +17,35 @@ use crate::pages::rows::row;
 use crate::processor;
 use crate::view::AtmView;
 
-/// Maximum width and height of a requested box, in degrees.
+/// Maximum width and height of the requested bounding box, in degrees.
 const MAX_SIDE: f64 = 40.0;
-/// Maximum height of a box that shows ATMs, in degrees. Larger boxes show towns.
+/// Maximum height of a bounding box that lists ATMs, in degrees. Larger boxes list towns.
 const MAX_ATM_HEIGHT: f64 = 0.7;
 const MAX_ATMS: usize = 30;
 const MAX_TOWNS: usize = 25;
 const MAX_PLACES: usize = 30;
 
-/// A part of the earth between two latitudes and two longitudes, at most [`MAX_SIDE`] wide and high.
+/// A bounding box on the earth, at most [`MAX_SIDE`] wide and high.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MapBox {
     middle: Point,
-    /// Degrees from the middle to the sides.
+    /// Half of the height and half of the width, in degrees.
     half: [f64; 2],
 }
 
 pub(super) async fn show(context: PageContext) -> Result<Response, Problem> {
     let visible = context.parameter("box").as_deref().and_then(MapBox::parse).ok_or_else(invalid_box)?;
-    // Tens of thousands of ATMs may be visible.
+    // Drawn on a blocking thread, because tens of thousands of ATMs may be visible.
     let fragment = processor::run(move |_| draw(&context, &visible)).await?;
     Ok(HtmlPage::personal(fragment.into_string()).into_response())
 }
 
-/// Returns the list and the names of the visible part of the map.
+/// Renders the list and the names for the visible part of the map.
 fn draw(context: &PageContext, visible: &MapBox) -> Markup {
     let words = atlas_words(context.language);
     let moment = context.moment();
     let entries: Vec<&CatalogueEntry> = moment
-        .within(visible.middle, visible.reach(), &AtmFilter::default())
+        .within(visible.middle, visible.radius(), &AtmFilter::default())
         .filter(|entry| visible.contains(entry.atm.record.point))
         .collect();
     let (list, names) = if visible.half[0] * 2.0 <= MAX_ATM_HEIGHT {
@@ -58,12 +58,12 @@ fn draw(context: &PageContext, visible: &MapBox) -> Markup {
         section data-part="list" {
             h2 { ((words.count)(entries.len())) }
             @if entries.is_empty() { p { (words.go_farther) } } @else { (list) }
-            (streets(context, visible))
+            (street_map_links(context, visible))
         }
     }
 }
 
-/// Returns the list of the ATMs nearest to the middle, and their marks with the names of places.
+/// Renders the list of the ATMs nearest to the middle, and the labels on the map: their marks and the place names.
 fn draw_atms(
     context: &PageContext,
     visible: &MapBox,
@@ -80,20 +80,20 @@ fn draw_atms(
             }
         }
     };
-    (list, html! { (pins(context, &views)) (places(context, visible)) })
+    (list, html! { (atm_marks(context, &views)) (places(context, visible)) })
 }
 
-/// Returns the list of the visible towns with most ATMs, and their names.
+/// Renders the list of the visible towns with the most ATMs, and the labels with their names.
 fn draw_towns(context: &PageContext, visible: &MapBox) -> (Markup, Markup) {
-    let near = context.towns().near(visible.middle, visible.reach(), usize::MAX, None);
+    let near = context.towns().near(visible.middle, visible.radius(), usize::MAX, None);
     let mut towns: Vec<_> = near.filter(|town| visible.contains(town.center)).collect();
     towns.sort_by_key(|town| std::cmp::Reverse(town.len()));
     towns.truncate(MAX_TOWNS);
     (town_list(context, &towns), html! { @for town in &towns { (name(&town.name, town.center)) } })
 }
 
-/// Returns the ATMs nearest to a point, nearest first, then by ID. Only these are sorted, not all of a city's
-/// thousands.
+/// Returns the ATMs nearest to a point, sorted by distance and then by ID. Only the selected ATMs are sorted, because a
+/// city may have thousands.
 fn nearest_of<'a>(entries: &[&'a CatalogueEntry], from: Point) -> Vec<&'a CatalogueEntry> {
     let mut all: Vec<(f64, &'a CatalogueEntry)> =
         entries.iter().map(|entry| (from.distance(entry.atm.record.point).in_metres(), *entry)).collect();
@@ -117,7 +117,8 @@ fn invalid_box() -> Problem {
 }
 
 impl MapBox {
-    /// Parses south, west, north and east in degrees. Across the date line, west or east may be beyond 180.
+    /// Parses a box from south, west, north and east in degrees. West or east may exceed 180 if the box crosses the
+    /// date line.
     fn parse(text: &str) -> Option<Self> {
         let sides: Vec<f64> = text.split(',').map(|side| side.trim().parse().ok()).collect::<Option<_>>()?;
         let [south, west, north, east] = sides[..] else { return None };
@@ -130,18 +131,18 @@ impl MapBox {
     }
 
     fn contains(&self, point: Point) -> bool {
-        let turn = (point.lon() - self.middle.lon() + 180.0).rem_euclid(360.0) - 180.0;
-        (point.lat() - self.middle.lat()).abs() <= self.half[0] && turn.abs() <= self.half[1]
+        let delta_lon = (point.lon() - self.middle.lon() + 180.0).rem_euclid(360.0) - 180.0;
+        (point.lat() - self.middle.lat()).abs() <= self.half[0] && delta_lon.abs() <= self.half[1]
     }
 
-    /// Returns the maximum distance of a corner, and of a side if the box contains a pole.
-    fn reach(&self) -> Distance {
+    /// Returns the maximum distance between the middle and any point of the box.
+    fn radius(&self) -> Distance {
         let north_or_south =
             [-1.0, 0.0, 1.0].map(|times| (self.middle.lat() + times * self.half[0]).clamp(-90.0, 90.0));
         let lon = (self.middle.lon() + self.half[1] + 180.0).rem_euclid(360.0) - 180.0;
         let corners = north_or_south.into_iter().filter_map(|lat| Point::new(lat, lon));
         let metres = corners.map(|corner| self.middle.distance(corner).in_metres()).fold(0.0, f64::max);
-        // Rounding must not exclude a corner.
+        // The margin prevents rounding errors from excluding a corner.
         Distance::metres(metres + 1.0)
     }
 }
@@ -162,8 +163,8 @@ fn town_list(context: &PageContext, towns: &[&Town]) -> Markup {
     }
 }
 
-/// Returns the marks of the ATMs of the list. The list has their links for the keyboard.
-fn pins(context: &PageContext, views: &[(usize, AtmView<'_>)]) -> Markup {
+/// Renders the marks of the listed ATMs. They are not focusable, because the list contains the links.
+fn atm_marks(context: &PageContext, views: &[(usize, AtmView<'_>)]) -> Markup {
     html! {
         @for (number, view) in views {
             @let [lat, lon] = view.degrees();
@@ -175,7 +176,7 @@ fn pins(context: &PageContext, views: &[(usize, AtmView<'_>)]) -> Markup {
 }
 
 fn places(context: &PageContext, visible: &MapBox) -> Markup {
-    let all = context.places.largest_within(visible.middle, visible.reach(), MAX_PLACES);
+    let all = context.places.largest_within(visible.middle, visible.radius(), MAX_PLACES);
     html! { @for place in all.iter().filter(|place| visible.contains(place.point)) { (name(&place.name, place.point)) } }
 }
 
@@ -183,8 +184,8 @@ fn name(text: &str, point: Point) -> Markup {
     html! { span.place data-at={ (format!("{:.4} {:.4}", point.lat(), point.lon())) } { (text) } }
 }
 
-/// Returns links to maps with streets.
-fn streets(context: &PageContext, visible: &MapBox) -> Markup {
+/// Renders links to external maps with streets.
+fn street_map_links(context: &PageContext, visible: &MapBox) -> Markup {
     let [lat, lon] = [visible.middle.lat(), visible.middle.lon()].map(|degrees| format!("{degrees:.5}"));
     let zoom = format!("{:.0}", (360.0 / visible.half[1]).log2().clamp(4.0, 17.0));
     html! {
@@ -248,7 +249,7 @@ mod tests {
             let asked = MapBox { middle: point(lat, lon), half: [half.0, half.1] };
             let turned = (lon + at.1 * half.1 + 180.0).rem_euclid(360.0) - 180.0;
             let inside = point((lat + at.0 * half.0).clamp(-90.0, 90.0), turned.clamp(-180.0, 180.0));
-            prop_assert!(asked.middle.distance(inside) <= asked.reach(), "{:?} {:?}", asked, inside);
+            prop_assert!(asked.middle.distance(inside) <= asked.radius(), "{:?} {:?}", asked, inside);
         }
     }
 }

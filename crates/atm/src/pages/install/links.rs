@@ -1,10 +1,10 @@
-//! Links that open a client and add the server, by its configured address.
+//! Deep links that open an MCP client and add this server to it.
 
 use data_encoding::BASE64;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-/// The characters that `encodeURIComponent` encodes.
+/// The characters that JavaScript's `encodeURIComponent` encodes.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -16,14 +16,14 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'(')
     .remove(b')');
 
-/// Returns the link for Cursor: the server's entry in base64, without its name.
+/// Returns the deep link for Cursor. It contains the server's configuration entry in base64, without its name.
 pub(super) fn cursor(address: &str) -> String {
     let config = BASE64.encode(json!({ "url": address }).to_string().as_bytes());
     let config = utf8_percent_encode(&config, COMPONENT);
     format!("cursor://anysphere.cursor-deeplink/mcp/install?name=signpost&config={config}")
 }
 
-/// Returns the link for VS Code or its preview.
+/// Returns the deep link for VS Code or its preview version. `scheme` is the URL scheme of the client.
 pub(super) fn vscode(scheme: &str, address: &str) -> String {
     let config = json!({ "name": "signpost", "type": "http", "url": address }).to_string();
     format!("{scheme}:mcp/install?{}", utf8_percent_encode(&config, COMPONENT))

@@ -1,4 +1,4 @@
-//! The page in Markdown, for assistants that look for an interface.
+//! The Markdown version of the installation page, for assistants.
 
 use super::panels::{commands, install_command};
 use super::{InstallWords, ServerAddress};

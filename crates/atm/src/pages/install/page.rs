@@ -1,4 +1,4 @@
-//! The page, rendered once in each language, and its copy in Markdown.
+//! The installation page for MCP clients, rendered once in each language, and its Markdown version.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +17,18 @@ use signpost_platform::pages::{Asset, Frame, HtmlPage, Language, Layout};
 use super::{InstallWords, ServerAddress, install_words, markdown, panels};
 use crate::service::AtmService;
 
-/// Lifetime of the page in browsers without revalidation.
-const FRESH: Duration = Duration::from_mins(5);
+/// Time to use the page in a browser without revalidation.
+const MAX_AGE: Duration = Duration::from_mins(5);
 
-/// The stylesheet and the script of the page, in addition to the common stylesheet.
+/// The stylesheet and the script of the installation page, in addition to the common stylesheet.
 pub const INSTALL_ASSETS: [Asset; 2] = [INSTALL_STYLES, COPY_SCRIPT];
 const INSTALL_STYLES: Asset =
     Asset::new("install", "css", "text/css; charset=utf-8", include_bytes!("../../../assets/install/install.css"));
-/// The script of the button that copies an address.
+/// The script of the button that copies the server's address.
 pub(crate) const COPY_SCRIPT: Asset =
     Asset::new("copy", "js", "text/javascript; charset=utf-8", include_bytes!("../../../assets/install/copy.js"));
 
-/// Returns the page that `/mcp` shows in a browser, rendered once in each language.
+/// Renders the page in each language, and returns the handler that serves it at `/mcp` to browsers.
 pub(crate) fn page(service: &AtmService) -> OpenPage {
     let pages = Language::ALL.map(|language| (language, render(service, language)));
     Arc::new(move |request: &Parts| {
@@ -37,11 +37,11 @@ pub(crate) fn page(service: &AtmService) -> OpenPage {
         }
         let language = Language::choose(&request.uri, &request.headers);
         let (_, document) = pages.iter().find(|(of, _)| *of == language)?;
-        Some(HtmlPage::public(document.clone(), FRESH).into_response())
+        Some(HtmlPage::public(document.clone(), MAX_AGE).into_response())
     })
 }
 
-/// Returns the route of the page in Markdown.
+/// Returns the route of the Markdown version.
 pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
     let text = markdown::render(&ServerAddress::of(service), install_words(Language::English));
     let headers = [(CONTENT_TYPE, "text/markdown; charset=utf-8"), (CACHE_CONTROL, "max-age=300")];
@@ -80,7 +80,8 @@ fn render(service: &AtmService, language: Language) -> String {
     Frame { head, nav, ..Frame::new(language, words.tab, &service.origin, Layout::Column, main) }.render()
 }
 
-/// Returns the address with its copy button. A script shows the button; without a script a click selects the address.
+/// Renders the server's address with a copy button. A script shows the button; without scripts, a click selects the
+/// address.
 fn address(place: &ServerAddress<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else {
         return html! {

@@ -1,11 +1,12 @@
-//! The clients, one panel each. Radio buttons select a client without a script.
+//! The installation instructions, with one panel for each MCP client. Radio buttons select a panel, so that no script
+//! is needed.
 
 use maud::{Markup, html};
 
 use super::links;
 use super::{InstallWords, ServerAddress};
 
-/// Returns the commands of the clients that run in a terminal.
+/// Returns the installation commands of the clients with a command line.
 pub(super) fn commands(address: &str) -> [String; 3] {
     [
         format!("claude mcp add -s user --transport http signpost {address}"),
@@ -14,12 +15,12 @@ pub(super) fn commands(address: &str) -> [String; 3] {
     ]
 }
 
-/// Returns the command of this program for a client.
+/// Returns the command of this program that installs the server in a client.
 pub(super) fn install_command(client: &str, address: &str) -> String {
     format!("signpost mcp install {client} --url {address}")
 }
 
-/// Returns the panels of all clients; nothing without an address.
+/// Renders the panels of all clients. The result is empty if the server has no address.
 pub(super) fn clients(place: &ServerAddress<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else { return Markup::default() };
     let panels = [
@@ -59,7 +60,7 @@ pub(super) fn clients(place: &ServerAddress<'_>, words: &InstallWords) -> Markup
     }
 }
 
-/// Returns the panel of a client with the address in its settings, or with a command if it cannot reach the address.
+/// Renders the panel of a client that is configured with the address, or with a command if it cannot reach the address.
 fn steps(place: &ServerAddress<'_>, words: &InstallWords, steps: &str, command: Option<&str>) -> Markup {
     html! {
         p { (steps) }
@@ -70,7 +71,7 @@ fn steps(place: &ServerAddress<'_>, words: &InstallWords, steps: &str, command: 
     }
 }
 
-/// Returns the panel of a client that a link opens.
+/// Renders the panel of a client that supports deep links.
 fn buttons(words: &InstallWords, links: &[(&str, String)], command: &str) -> Markup {
     html! {
         p { (words.one_button) }
@@ -86,7 +87,7 @@ fn buttons(words: &InstallWords, links: &[(&str, String)], command: &str) -> Mar
     }
 }
 
-/// Returns an icon of lines.
+/// Renders an icon from its SVG lines.
 pub(super) fn icon(lines: &str) -> Markup {
     html! {
         svg width="18" height="18" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.6"

@@ -1,5 +1,5 @@
-//! The first question, on the page of the ATM. It changes nothing and needs no token, so that the page is identical for
-//! everyone.
+//! The question "Is this right?" on the page of an ATM. It starts a report. It is a `GET` form without a CSRF token, so
+//! the page of the ATM is identical for all users.
 
 use maud::{Markup, html};
 use signpost_locator::AtmId;
@@ -10,7 +10,7 @@ use super::words::report_words;
 use crate::pages::words::capitalized;
 use crate::reports::Finding;
 
-/// Returns the question as a form that leads to the report form, for a place below a heading such as "Is this right?".
+/// Renders the question as a form that leads to the report form. The caller renders the heading above it.
 pub(crate) fn ask(atm: AtmId, language: Language, origin: &PublicOrigin) -> Markup {
     let words = report_words(language);
     html! {

@@ -1,4 +1,4 @@
-//! The page of the report form.
+//! The HTML pages of the report form: the form itself and the confirmation.
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use crate::pages::words::capitalized;
 use crate::reports::admission::MAX_INPUT_CHARS;
 use crate::reports::{EvidenceSource, Finding, MAX_TEXT, ReportState};
 
-/// The input of the form, valid or not.
+/// The submitted fields of the form, before validation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportInput {
     pub(super) seen: String,
@@ -19,16 +19,16 @@ pub(super) struct ReportInput {
     pub(super) text: String,
 }
 
-/// The reason for showing the form again.
+/// The reason why the form is shown again after a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormProblem {
-    /// This field is invalid.
+    /// The named field is invalid.
     Field(&'static str),
-    /// The form is too old, or belongs to another browser.
+    /// The form has expired or belongs to another browser.
     Stale,
-    /// Too many reports were sent; another is accepted after this number of seconds.
+    /// A rate limit is exceeded. The value is the number of seconds until the next report is accepted.
     TooMany(u64),
-    /// The user is banned from reports.
+    /// The user is banned from sending reports.
     Banned,
 }
 
@@ -39,14 +39,14 @@ impl ReportInput {
         Self { seen, how, text }
     }
 
-    /// Returns the input to show again: text without invisible characters, of a bounded length.
+    /// Returns the input in a form that is safe to show again: without invisible characters, and with a bounded length.
     pub(super) fn bounded(&self) -> Self {
         Self { text: signpost_text::clean_text(&self.text).chars().take(MAX_INPUT_CHARS).collect(), ..self.clone() }
     }
 }
 
 impl FormProblem {
-    /// Returns the status of the reply.
+    /// Returns the HTTP status of the reply.
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::Field(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -56,7 +56,7 @@ impl FormProblem {
     }
 }
 
-/// Draws the form with the input and its problem.
+/// Renders the form with the input and its problem, if any.
 pub(super) fn draw_form(form: &ReportForm, input: &ReportInput, problem: Option<FormProblem>) -> String {
     let words = form.words();
     let body = html! {
@@ -85,7 +85,7 @@ pub(super) fn draw_form(form: &ReportForm, input: &ReportInput, problem: Option<
     draw(form, state, tab, words.heading, &body)
 }
 
-/// Draws the confirmation of a report in this state.
+/// Renders the confirmation of a report in this state.
 pub(super) fn draw_confirmation(form: &ReportForm, state: ReportState) -> String {
     let words = form.words();
     let text = match state {
@@ -166,7 +166,7 @@ fn text_field(form: &ReportForm, input: &ReportInput, problem: Option<FormProble
     }
 }
 
-/// Returns the link to the login page, or the note that the user is signed in.
+/// Renders the link to the login page, or the note that the user is signed in.
 fn login_line(form: &ReportForm) -> Markup {
     let words = form.words();
     html! {

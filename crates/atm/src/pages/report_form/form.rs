@@ -1,4 +1,4 @@
-//! The report form of one ATM for one browser.
+//! The state of a report form about an ATM. A cookie binds the form to a browser.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,12 +20,13 @@ use crate::reports::ReportState;
 use crate::service::AtmService;
 use crate::visitors::KnownVisitor;
 
-/// Name of the cookie that binds a form to a browser. It identifies no person, and nothing is stored for it.
+/// Name of the cookie that binds a form to a browser. It does not identify the user, and the server stores nothing for
+/// it.
 const FORM_COOKIE: CookieName = CookieName::new("signpost_report");
 /// Lifetime of a form.
 const FORM_TTL: Duration = Duration::from_hours(24);
 
-/// The report form of an ATM for one browser.
+/// A report form about an ATM for a single browser.
 #[derive(Debug)]
 pub(super) struct ReportForm {
     pub(super) context: PageContext,
@@ -33,7 +34,7 @@ pub(super) struct ReportForm {
     pub(super) title: String,
     /// The postal address on one line, if known.
     pub(super) place: Option<String>,
-    /// The signed-in user.
+    /// The user, if signed in.
     pub(super) visitor: Option<KnownVisitor>,
     /// The path of the login page, if the user is not signed in.
     pub(super) login_path: Option<String>,
@@ -42,11 +43,11 @@ pub(super) struct ReportForm {
 }
 
 impl ReportForm {
-    /// Opens the form of the ATM with this number.
+    /// Creates the form for the ATM with this ID.
     ///
     /// # Errors
-    /// 404 if there is no such ATM; a redirect to the only path of the form if it is the number of another row of the
-    /// ATM, or another spelling; a [`Problem`] if the signed-in user cannot be read.
+    /// A 404 page if the ATM does not exist; a redirect to the canonical path if `id` is the ID of a merged row or not
+    /// in canonical form; a [`Problem`] if the session of the user cannot be read.
     pub(super) async fn open(context: PageContext, id: &str, headers: &HeaderMap) -> Result<Self, Response> {
         let Some(entry) = id.parse().ok().and_then(AtmId::new).and_then(|id| context.snapshot.get(id)) else {
             return Err(ReportRefusal::AtmNotFound.into_response());
@@ -76,7 +77,7 @@ impl ReportForm {
         })
     }
 
-    /// Returns the texts in the language of the page.
+    /// Returns the texts of the form in the language of the page.
     pub(super) fn words(&self) -> &'static ReportWords {
         report_words(self.context.language)
     }
@@ -95,7 +96,7 @@ impl ReportForm {
         format!("report {}", self.atm)
     }
 
-    /// Returns a page for this browser, and sets the cookie if there is none.
+    /// Creates the reply with a document, and sets the cookie if the browser does not have it yet.
     pub(super) fn page(&self, document: String) -> HtmlPage {
         let page = HtmlPage::personal(document);
         if self.has_cookie {
@@ -104,7 +105,7 @@ impl ReportForm {
         page.with_header(header::SET_COOKIE, FORM_COOKIE.set(&self.context.service.origin, &self.cookie, FORM_TTL))
     }
 
-    /// Returns a link to a path of this server in the language of the page.
+    /// Returns a link to a path of this server, in the language of the page.
     pub(super) fn link(&self, path: &str) -> String {
         format!("{}?lang={}", self.context.service.origin.link(path), self.context.language.tag())
     }
@@ -124,7 +125,7 @@ fn form_path(atm: AtmId) -> String {
     format!("/atm/{atm}/report")
 }
 
-/// Returns the signed-in user, else the path of the login page.
+/// Returns the user if signed in, otherwise the path of the login page.
 async fn find_visitor(
     service: &AtmService,
     atm: AtmId,

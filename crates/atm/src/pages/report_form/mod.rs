@@ -1,5 +1,5 @@
-//! `/atm/{id}/report`: the form for reports about an ATM. The page of the ATM is identical for everyone, and asks the
-//! first question ([`ask()`]); the answer leads here, to a page for one browser.
+//! The report form `/atm/{id}/report`. The page of the ATM is identical for all users; it asks the first question
+//! ([`ask()`]) and leads to this form. A cookie binds the form to a browser.
 
 mod ask;
 mod document;
@@ -29,12 +29,12 @@ use form::ReportForm;
 pub(super) use ask::ask;
 pub(super) use quote::{quote, quote_line};
 
-/// Returns the routes of the form.
+/// Returns the routes of the report form.
 pub(super) fn router() -> Router<AtmService> {
     Router::new().route("/atm/{id}/report", get(show).post(send))
 }
 
-/// `GET /atm/{id}/report`: the form with the answer of the ATM's page, or the confirmation of a report.
+/// Serves `GET /atm/{id}/report`: the form with the answer from the ATM's page, or the confirmation of a report.
 async fn show(
     context: PageContext,
     PathParams(id): PathParams<String>,
@@ -52,7 +52,7 @@ async fn show(
     Ok(form.page(document::draw_form(&form, &input, None)).into_response())
 }
 
-/// `POST /atm/{id}/report`: `seen`, `how`, `text`.
+/// Handles `POST /atm/{id}/report` with the form fields `seen`, `how` and `text`.
 async fn send(
     context: PageContext,
     PathParams(id): PathParams<String>,
@@ -86,14 +86,14 @@ async fn send(
     }
 }
 
-/// Returns the form with the input and its problem.
+/// Returns the form again, with the input and its problem.
 fn retry(form: &ReportForm, input: &ReportInput, problem: FormProblem) -> Response {
     let document = document::draw_form(form, &input.bounded(), Some(problem));
     form.page(document).with_status(problem.status()).into_response()
 }
 
-/// Returns a new form instead of an unreadable one or a post of another site. It sets no cookie: a form of another site
-/// is sent without the browser's cookie, and the reply would overwrite it.
+/// Returns a new form if the submitted form is unreadable or comes from another site. The reply sets no cookie, because
+/// a cross-site request lacks the browser's cookie and the reply would overwrite it.
 fn refuse(form: &ReportForm, refusal: PostedFormError) -> Response {
     let document = document::draw_form(form, &ReportInput::default(), Some(FormProblem::Stale));
     HtmlPage::personal(document).with_status(refusal.status()).into_response()

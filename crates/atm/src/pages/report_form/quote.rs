@@ -1,4 +1,4 @@
-//! The summary of the reports of an ATM: counts, never the reporters' own words.
+//! The public summary of the reports about an ATM. It shows counts, but never text written by reporters.
 
 use maud::{Markup, html};
 use signpost_platform::pages::Language;
@@ -7,7 +7,7 @@ use signpost_platform::pages::icons::PageIcon;
 use super::words::report_words;
 use crate::reports::evidence::ReportVerdict;
 
-/// Returns the reports as a notice. `newest` is the day of the newest report as a text.
+/// Renders the reports as a notice. `newest` is the formatted date of the newest report.
 pub(crate) fn quote(verdict: &ReportVerdict, language: Language, newest: &str) -> Markup {
     let words = report_words(language);
     let decided = verdict.decision.map(|decision| (words.decided)(decision.by, decision.seen));
@@ -16,7 +16,7 @@ pub(crate) fn quote(verdict: &ReportVerdict, language: Language, newest: &str) -
             (PageIcon::Info.draw(20))
             div {
                 @if let Some(decided) = decided { p { (decided) } }
-                @for (seen, count) in &verdict.people { p { ((words.said)(*seen, *count)) } }
+                @for (seen, count) in &verdict.people { p { ((words.people_count)(*seen, *count)) } }
                 p.sm {
                     @if verdict.is_disputed { (words.disputed) " " }
                     ((words.newest)(newest))
@@ -26,9 +26,9 @@ pub(crate) fn quote(verdict: &ReportVerdict, language: Language, newest: &str) -
     }
 }
 
-/// Returns the reports as one line of a list.
+/// Formats the reports as one line of a list.
 pub(crate) fn quote_line(verdict: &ReportVerdict, language: Language) -> String {
     let words = report_words(language);
-    let said: Vec<_> = verdict.people.iter().map(|(seen, count)| (words.said)(*seen, *count)).collect();
-    said.join(" ")
+    let people_count: Vec<_> = verdict.people.iter().map(|(seen, count)| (words.people_count)(*seen, *count)).collect();
+    people_count.join(" ")
 }

@@ -1,4 +1,4 @@
-//! The texts in English.
+//! The English texts of the locator's pages.
 
 use maud::html;
 use signpost_locator::{AtmStatus, Country};

@@ -1,4 +1,4 @@
-//! The English texts with parameters: dates, statuses, parts.
+//! Functions for the English texts with parameters: dates, statuses, and parts of a record.
 
 use jiff::civil::{Time, Weekday};
 use signpost_locator::StatusReason;
@@ -38,7 +38,7 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// Returns the text after "Unknown:".
+/// Returns the text that follows "Unknown:".
 pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),

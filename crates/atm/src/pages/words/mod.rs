@@ -1,5 +1,5 @@
-//! The texts of the locator's pages, a file for each language. A text with a variable part is a function of that part,
-//! so that no language can omit it.
+//! The translated texts of the locator's pages, with a submodule for each language. A text with a variable part is a
+//! function of this part, so that no translation can omit it.
 
 mod english;
 mod english_words;
@@ -18,15 +18,15 @@ use signpost_platform::pages::words::MarkupFn;
 use super::filters::ListFilter;
 
 type Text = &'static str;
-/// A text with one variable part.
+/// A function that formats a text with one variable part.
 type WithText = fn(&str) -> String;
-/// A text with two variable parts.
+/// A function that formats a text with two variable parts.
 type TwoTexts = fn(&str, &str) -> String;
 
-/// Statuses with their names and meanings.
+/// The statuses with their names and explanations.
 type StatusMeanings = [(AtmStatus, Text, Text); 6];
 
-/// The texts of the locator's pages.
+/// The texts of the locator's pages in a language.
 #[derive(Debug)]
 pub(super) struct LocatorWords {
     pub(super) start: Text,
@@ -121,7 +121,7 @@ pub(super) struct LocatorWords {
     pub(super) machine_kind: Text,
     pub(super) machine_gone: Text,
     pub(super) machine_gone_text: Text,
-    /// The name of the source, and the day.
+    /// Formats the note about an ATM that its source no longer lists, from the name of the source and the date.
     pub(super) unlisted: TwoTexts,
     pub(super) unlisted_text: Text,
     pub(super) status: Text,
@@ -199,23 +199,23 @@ pub(super) struct LocatorWords {
     pub(super) weekday: fn(Weekday) -> Text,
     pub(super) on_day: TwoTexts,
     pub(super) number: fn(usize) -> String,
-    /// A decimal number, written with a point.
+    /// Formats a decimal number that is written with a point.
     pub(super) decimal: WithText,
     pub(super) distance: fn(Distance) -> String,
 }
 
-/// Returns the date in UTC.
+/// Returns the UTC date of a time.
 pub(super) fn utc_date(at: Timestamp) -> Date {
     TimeZone::UTC.to_datetime(at).date()
 }
 
-/// Returns a text with a capital letter at its beginning.
+/// Capitalizes the first letter of a text.
 pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns the texts in a language.
+/// Returns the texts of the locator's pages in a language.
 pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
     match language {
         Language::English => &english::LOCATOR,
@@ -223,12 +223,12 @@ pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
     }
 }
 
-/// Returns a distance, with one decimal if it is short: `0.4`, `12`.
+/// Formats a distance, with one decimal place if it is short: `0.4`, `12`.
 fn rounded(distance: f64) -> String {
     if distance < 9.95 { format!("{distance:.1}") } else { format!("{distance:.0}") }
 }
 
-/// Returns a number with a separator between its thousands.
+/// Formats a number with a separator between thousands.
 fn grouped(number: usize, separator: &str) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

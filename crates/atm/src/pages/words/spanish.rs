@@ -1,4 +1,4 @@
-//! The texts in Spanish.
+//! The Spanish texts of the locator's pages.
 
 use maud::html;
 use signpost_locator::AtmStatus;
@@ -8,7 +8,7 @@ use signpost_platform::pages::dates::{long_date, short_date};
 use super::spanish_words::{country, filter_name, part, place_note, status_reason, time, unknown_reason, weekday};
 use super::{LocatorWords, grouped, rounded};
 
-/// Returns a number, with spaces between thousands if it has five digits or more.
+/// Formats a number, with spaces between thousands if it has five digits or more.
 fn number(number: usize) -> String {
     if number < 10_000 { number.to_string() } else { grouped(number, "\u{a0}") }
 }

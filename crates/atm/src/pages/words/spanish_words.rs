@@ -1,4 +1,4 @@
-//! The Spanish texts with parameters: dates, statuses, parts, notes.
+//! Functions for the Spanish texts with parameters: dates, statuses, parts of a record, and notes about places.
 
 use jiff::civil::{Time, Weekday};
 use signpost_locator::gazetteer::PlaceNote;
@@ -49,7 +49,7 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// Returns the text after "Desconocido:".
+/// Returns the text that follows "Desconocido:".
 pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => return format!("nadie lo comprueba desde {year}"),

@@ -1,4 +1,4 @@
-//! Reads the responses of Nominatim (`jsonv2`), Photon and Pelias (GeoJSON).
+//! Parsers of the geocoder responses: Nominatim (`jsonv2`), Photon and Pelias (GeoJSON).
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -6,19 +6,19 @@ use signpost_locator::{Country, Point, Region};
 
 use super::kind::GeocoderKind;
 
-/// Maximum number of alternatives.
+/// Maximum number of alternatives in a result.
 const MAX_ALTERNATIVES: usize = 5;
-/// Maximum length of a name, in characters. The rest is cut off.
+/// Maximum length of a name, in characters. Longer names are truncated.
 const MAX_NAME_CHARS: usize = 200;
 
-/// The places that a text may mean.
+/// The result of a geocoder for a text: the most likely place and the alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeocodeResult {
     /// The most likely place.
     pub place: GeocodedPlace,
     /// The confidence of the geocoder, 0 to 1.
     pub confidence: f64,
-    /// Other places, at most [`MAX_ALTERNATIVES`].
+    /// Other possible places, at most [`MAX_ALTERNATIVES`].
     pub alternatives: Vec<GeocodedPlace>,
 }
 
@@ -33,7 +33,7 @@ pub struct GeocodedPlace {
 }
 
 impl GeocodeResult {
-    /// Returns the result with the first place of a country as its place, if there is one. The other place becomes the
+    /// Selects the first place in the given country, if there is one. The place that was selected before becomes the
     /// first alternative.
     pub(crate) fn preferring(mut self, country: Option<Country>) -> Self {
         if country.is_none() || self.place.country == country {
@@ -47,7 +47,7 @@ impl GeocodeResult {
     }
 }
 
-/// Reads a response. `None` if no place was found.
+/// Parses a response. Returns `None` if no place was found.
 pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
     let document: Value = serde_json::from_slice(body).context("its response is not JSON")?;
     let list = if kind == GeocoderKind::Nominatim { &document } else { &document["features"] };
@@ -70,10 +70,10 @@ pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<Geoc
     Ok(Some(GeocodeResult { place: first, confidence, alternatives }))
 }
 
-/// Returns the confidence of a geocoder in a place. Photon has none.
+/// Returns the confidence that a geocoder reports for a place, or a default if it reports none, like Photon.
 fn confidence(kind: GeocoderKind, item: &Value) -> f64 {
     let confidence = match kind {
-        // The prominence of the place.
+        // Nominatim reports the prominence of the place instead of a confidence.
         GeocoderKind::Nominatim => item["importance"].as_f64(),
         GeocoderKind::Photon => None,
         GeocoderKind::Pelias => item["properties"]["confidence"].as_f64(),
@@ -92,7 +92,7 @@ fn nominatim(item: &Value) -> Option<GeocodedPlace> {
         name: text(&item["name"]).or_else(|| text(&item["display_name"]))?,
         region: region_of(country, region),
         country,
-        // The coordinates are strings.
+        // Nominatim encodes the coordinates as strings.
         point: Point::new(degrees(&item["lat"])?, degrees(&item["lon"])?)?,
     })
 }
@@ -112,7 +112,7 @@ fn photon(item: &Value) -> Option<GeocodedPlace> {
     })
 }
 
-/// Returns house number and street of a place without a name.
+/// Returns the house number and street as the name of a place without a name.
 fn street(properties: &Value) -> Option<String> {
     let street = text(&properties["street"])?;
     Some(match text(&properties["housenumber"]) {
@@ -144,7 +144,7 @@ fn region_of(country: Option<Country>, region: Option<String>) -> Option<Region>
     Region::parse(&region?).filter(|region| Some(region.country()) == country)
 }
 
-/// Returns a text on one line, cut off after [`MAX_NAME_CHARS`].
+/// Returns a text on one line, truncated after [`MAX_NAME_CHARS`].
 fn text(value: &Value) -> Option<String> {
     let text: String = signpost_text::clean_line(value.as_str()?).chars().take(MAX_NAME_CHARS).collect();
     (!text.trim().is_empty()).then_some(text)

@@ -1,4 +1,4 @@
-//! A client of a geocoder with a cache, a rate limit, and a pause after a failure.
+//! An HTTP client of an external geocoder, with a cache, a rate limit, and a pause after failures.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,21 +17,21 @@ use url::Url;
 use super::answers::{self, GeocodeResult};
 use super::kind::GeocoderKind;
 
-/// Maximum number of cached texts.
+/// Maximum number of cached results.
 const MAX_CACHED: usize = 10_000;
-/// Lifetime of a cached text.
+/// Lifetime of a cached result.
 const CACHE_TTL: Duration = Duration::from_hours(24);
-/// Pause after a failure, so that not every request waits for the timeout.
+/// Duration of the pause after a failure. It prevents every request from waiting for the timeout.
 const FAILURE_PAUSE: Duration = Duration::from_secs(10);
-/// Maximum size of a response, in bytes: ten times the size of six places.
+/// Maximum size of a response, in bytes: ten times the size of a response with six places.
 const MAX_REPLY_BYTES: usize = 256 << 10;
 
-/// The geocoder that the operator configured.
+/// The configuration of an external geocoder.
 #[derive(Clone, Debug)]
 pub struct GeocoderSettings {
     /// The kind of the geocoder.
     pub kind: GeocoderKind,
-    /// The base URL, before `/search` or `/api`.
+    /// The base URL, without the path `/search` or `/api`.
     pub url: Url,
     /// The API key, if the geocoder requires one.
     pub key: Option<SecretString>,
@@ -41,18 +41,18 @@ pub struct GeocoderSettings {
     pub rate: Option<Rate>,
 }
 
-/// A client of a geocoder that caches the results.
+/// A client of an external geocoder that caches results.
 pub struct Geocoder {
     settings: GeocoderSettings,
     outbound: Outbound,
     cache: Mutex<HashMap<String, CachedGeocode>>,
-    /// When the rate limit allows the next request.
+    /// The time when the rate limit allows the next request.
     next_at: Mutex<Option<Instant>>,
-    /// When the pause after a failure ends.
+    /// The time when the pause after a failure ends.
     paused_until: Mutex<Option<Instant>>,
 }
 
-/// The cached result for a text, and its expiry.
+/// A cached result for a text, with its expiry.
 #[derive(Clone)]
 struct CachedGeocode {
     found: Option<GeocodeResult>,
@@ -81,14 +81,14 @@ impl Geocoder {
         }
     }
 
-    /// Returns the cached result for a text.
+    /// Returns the cached result for a text, if there is one.
     #[must_use]
     pub fn cached_result(&self, text: &str) -> Option<GeocodeResult> {
         self.find_cached(text)?.found
     }
 
-    /// Requests the result for a text and caches it, unless it is cached. If the geocoder is down, slow or busy, a
-    /// warning is logged.
+    /// Requests and caches the result for a text, unless it is already cached. Failures, timeouts and an exceeded rate
+    /// limit are only logged.
     pub async fn ask(&self, text: &str) {
         if self.find_cached(text).is_some() || self.is_paused() {
             return;
@@ -137,14 +137,14 @@ impl Geocoder {
         let timeout = self.settings.timeout;
         let request =
             Request { method: Method::GET, url: &url, headers, body: None, timeout, max_body: MAX_REPLY_BYTES };
-        // The operator configured the address, so private addresses are allowed.
+        // The operator has configured the address, so private addresses are allowed.
         let answer = self.outbound.send(EgressPolicy::Everything, request).await?;
         anyhow::ensure!(answer.status == 200, "it responded with {}", answer.status);
         answers::parse_reply(self.settings.kind, &answer.body)
     }
 
-    /// Reserves the next request of the rate limit and returns the wait until then. `None` if it is longer than the
-    /// timeout.
+    /// Reserves the next request within the rate limit, and returns the delay until it may be sent. Returns `None` if
+    /// the delay exceeds the timeout.
     fn reserve_request(&self) -> Option<Duration> {
         let Some(rate) = self.settings.rate else { return Some(Duration::ZERO) };
         let mut next_at = self.next_at.lock().ok()?;

@@ -1,8 +1,8 @@
-//! The supported geocoders.
+//! The supported external geocoders.
 
 use serde::Deserialize;
 
-/// A supported geocoder, which determines requests and responses.
+/// The software of an external geocoder. It determines the format of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -13,7 +13,7 @@ pub enum GeocoderKind {
 }
 
 impl GeocoderKind {
-    /// Returns the name in the configuration and in replies.
+    /// Returns the name used in the configuration and in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl GeocoderKind {
         }
     }
 
-    /// Returns the URL of the public server, if any.
+    /// Returns the URL of the geocoder's public server, if there is one.
     #[must_use]
     pub fn public_server(self) -> Option<&'static str> {
         match self {

@@ -1,4 +1,4 @@
-//! An external geocoder for texts that the place names do not contain. Off unless the operator configures one.
+//! An optional external geocoder for addresses and places that the gazetteer does not contain.
 
 mod answers;
 mod client;

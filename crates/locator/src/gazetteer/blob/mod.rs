@@ -1,7 +1,8 @@
-//! The file format of a gazetteer: written by [`encode`], read by `decode`.
+//! The binary file format of a gazetteer, written by [`encode`] and read by `decode`.
 //!
-//! It is a gzip stream of: the magic bytes, the format version, then sections, each a length in bytes and the bytes.
-//! All numbers are unsigned 32-bit little-endian unless noted otherwise. The sections, in this order:
+//! A file is a gzip stream that contains the magic bytes, the format version and the sections. Each section consists of
+//! its length in bytes and its content. All numbers are unsigned 32-bit little-endian unless noted otherwise. The
+//! sections are, in this order:
 //!
 //! | section | content |
 //! |---|---|
@@ -16,8 +17,8 @@
 //! | counties | for each, by key, those with most postcodes first: latitude, longitude, area, code |
 //! | keys | an FST from each folded name to its value: a place × 2, or a posting × 2 + 1 |
 //!
-//! A place in a posting or a key is its number × 2, plus 1 for an alternate name. A county in a row is its number + 1,
-//! or 0 if it is unknown.
+//! In postings and keys, a place is encoded as its number × 2, plus 1 for an alternate name. In rows, a county is
+//! encoded as its number + 1, or 0 if it is unknown.
 
 mod read;
 mod write;
@@ -35,52 +36,52 @@ pub use write::encode;
 const MAGIC: &[u8; 8] = b"SIGNPOST";
 const VERSION: u32 = 3;
 
-/// A populated place, for [`encode`].
+/// A populated place, as input of [`encode`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceEntry {
-    /// Its main name.
+    /// The main name.
     pub name: String,
     /// Alternate names.
     pub alternates: Vec<String>,
-    /// Its area.
+    /// The area.
     pub area: PlaceArea,
-    /// Its centre; stored to 1e-5 degrees, about a metre.
+    /// The centre. It is stored with a precision of 1e-5 degrees, about a metre.
     pub point: Point,
-    /// Its population.
+    /// The population, or 0 if it is unknown.
     pub population: u32,
-    /// The IANA name of its time zone.
+    /// The IANA name of the time zone.
     pub time_zone: String,
-    /// The index of its county in the list of counties.
+    /// The index of the county in the list of counties.
     pub county: Option<usize>,
-    /// Whether it has a post office with one of its names.
+    /// Whether there is a post office with one of the place's names.
     pub has_post_office: bool,
 }
 
-/// A postcode of the United States, for [`encode`].
+/// A postcode, as input of [`encode`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PostcodeEntry {
     /// The five digits as a number.
     pub code: u32,
-    /// Its centre.
+    /// The centre.
     pub point: Point,
-    /// Its area.
+    /// The area.
     pub area: PlaceArea,
-    /// The index of its county in the list of counties.
+    /// The index of the county in the list of counties.
     pub county: Option<usize>,
 }
 
-/// A county of the United States or its equivalent: a parish, a borough, an independent city; for [`encode`].
+/// A county of the United States or an equivalent (parish, borough, independent city), as input of [`encode`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountyEntry {
-    /// The name with its kind: `Cook County`, `Orleans Parish`. Independent cities have no kind.
+    /// The full name, such as `Cook County` or `Orleans Parish`. The names of independent cities have no generic word.
     pub name: String,
-    /// The name without its kind.
+    /// The name without its generic word.
     pub bare_name: String,
-    /// Its region.
+    /// The state or territory.
     pub region: Region,
-    /// Its number in its state.
+    /// The number of the county in its state.
     pub code: u16,
-    /// The middle of its postcodes.
+    /// The middle of the county's postcodes.
     pub point: Point,
 }
 
@@ -90,7 +91,7 @@ impl CountyEntry {
     }
 }
 
-/// A country, and in it the region or the administrative division.
+/// A country with the region or administrative division in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaceArea {
     /// The country.
@@ -109,45 +110,46 @@ impl PlaceArea {
     }
 }
 
-/// An error in the bytes of a gazetteer.
+/// An error of encoding or decoding a gazetteer.
 #[derive(Debug, thiserror::Error)]
 pub enum GazetteerError {
-    /// They cannot be decompressed.
+    /// The file cannot be decompressed.
     #[error("the gazetteer cannot be unpacked: {0}")]
     Unreadable(#[from] std::io::Error),
-    /// They have another format or version.
+    /// The file has another format or version.
     #[error("this is not a gazetteer of format version 3")]
     Foreign,
-    /// They are inconsistent.
+    /// The named section is invalid.
     #[error("the gazetteer is damaged: its {0} are invalid")]
     Section(&'static str),
-    /// The index of names is damaged.
+    /// The FST of the names is invalid.
     #[error("the gazetteer is damaged: {0}")]
     Keys(#[from] fst::Error),
 }
 
-/// The decoded gazetteer.
+/// The decoded contents of a gazetteer file.
 pub(super) struct BlobContents {
     pub(super) areas: Vec<PlaceArea>,
     pub(super) zones: Vec<ArcStr>,
-    /// One line for each place.
+    /// The names of the places, one line each.
     pub(super) names: String,
     pub(super) places: Vec<StoredPlace>,
     pub(super) postings: Vec<u32>,
     pub(super) postcodes: Vec<StoredPostcode>,
-    /// For each postcode the number of its county + 1; 0 if it is unknown. Separate, to avoid padding.
+    /// The number of each postcode's county + 1, or 0 if it is unknown. Stored separately from the postcodes to avoid
+    /// padding.
     pub(super) postcode_counties: Vec<u16>,
-    /// One line for each county.
+    /// The full names of the counties, one line each.
     pub(super) county_names: String,
-    /// One line for each county: the folded name without the kind.
+    /// The folded names of the counties without the generic word, one line each.
     pub(super) county_keys: String,
     pub(super) counties: Vec<StoredCounty>,
     pub(super) keys: fst::Map<Vec<u8>>,
 }
 
-/// A place, with its area, time zone and county as numbers.
+/// A decoded place. It refers to its area, time zone and county by number.
 pub(super) struct StoredPlace {
-    /// The position of its name.
+    /// The start of its line in the list of names.
     pub(super) name: u32,
     pub(super) point: Point,
     pub(super) population: u32,
@@ -158,21 +160,21 @@ pub(super) struct StoredPlace {
     pub(super) has_post_office: bool,
 }
 
-/// A postcode, with its area as a number.
+/// A decoded postcode. It refers to its area by number.
 pub(super) struct StoredPostcode {
     pub(super) code: u32,
     pub(super) point: Point,
     pub(super) area: u32,
 }
 
-/// A county, with its area as a number.
+/// A decoded county. It refers to its area by number.
 pub(super) struct StoredCounty {
-    /// The position of its name.
+    /// The start of its line in the list of names.
     pub(super) name: u32,
-    /// The position of its key.
+    /// The start of its line in the list of keys.
     pub(super) key: u32,
     pub(super) point: Point,
     pub(super) area: u16,
-    /// Its number in its state.
+    /// The number of the county in its state.
     pub(super) code: u16,
 }

@@ -1,4 +1,4 @@
-//! Decodes a gazetteer.
+//! The decoder of gazetteer files.
 
 use std::io::Read;
 
@@ -11,13 +11,13 @@ use crate::division::Division;
 use crate::point::Point;
 use crate::region::Region;
 
-/// Maximum decompressed bytes of a gazetteer: ten times the size of all places of the world.
+/// Maximum decompressed size of a gazetteer, in bytes: ten times the size of a gazetteer with all places of the world.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
-/// Decodes the output of [`encode`](super::encode), and checks all references between its sections.
+/// Decodes the output of [`encode`](super::encode) and validates all references between its sections.
 pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, GazetteerError> {
     let mut unpacked = Vec::new();
-    // The checksum is at the end of the gzip stream.
+    // Reading to the end verifies the checksum of the gzip stream.
     GzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked)?;
     let Some(rest) = unpacked.strip_prefix(MAGIC) else { return Err(GazetteerError::Foreign) };
     let (version, mut rest) = rest.split_first_chunk().ok_or(GazetteerError::Foreign)?;
@@ -53,7 +53,7 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Gazette
     .check()
 }
 
-/// Splits the next section off the rest of the file.
+/// Splits the next section off the unread rest of the file.
 fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], GazetteerError> {
     let (length, after) = rest.split_first_chunk().ok_or(GazetteerError::Section("sections"))?;
     let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
@@ -63,7 +63,7 @@ fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], GazetteerError> {
 }
 
 impl BlobContents {
-    /// Checks all references except postings; those are checked on use.
+    /// Validates all references except for postings. Those are validated on use.
     fn check(self) -> Result<Self, GazetteerError> {
         if !self.places.iter().all(|place| self.has_references_of(place)) {
             return Err(GazetteerError::Section("places"));
@@ -95,7 +95,7 @@ impl BlobContents {
             && self.has_county(place.county)
     }
 
-    /// Checks the number of a county + 1, or 0 for none.
+    /// Checks a reference to a county: its number + 1, or 0 for none.
     fn has_county(&self, number: u16) -> bool {
         usize::from(number) <= self.counties.len()
     }
@@ -128,7 +128,7 @@ fn place([lat, lon, population, area, zone, county, post_office]: [u32; 7], name
     })
 }
 
-/// Returns each postcode with the number of its county.
+/// Decodes the postcodes, each with the reference to its county.
 fn postcodes(section: &[u8]) -> Option<Vec<(StoredPostcode, u16)>> {
     read_numbers(section).map(postcode).collect()
 }
@@ -159,7 +159,7 @@ fn text(bytes: &[u8], section: &'static str) -> Result<String, GazetteerError> {
     String::from_utf8(bytes.to_vec()).map_err(|_| GazetteerError::Section(section))
 }
 
-/// Returns the positions of the lines of a text, and its length.
+/// Returns the start positions of the lines in a text, followed by the length of the text.
 fn starts(lines: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(lines.match_indices('\n').map(|(at, _)| at + 1))
 }

@@ -1,4 +1,4 @@
-//! Encodes a gazetteer.
+//! The encoder of gazetteer files.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ fn sorted_areas(places: &[PlaceEntry], postcodes: &[PostcodeEntry], counties: &[
     areas.into_iter().collect()
 }
 
-/// Returns the line of an area: `US-TX`, `MX-14`, `MC`.
+/// Formats an area as a line: `US-TX`, `MX-14`, `MC`.
 fn area_line(area: PlaceArea) -> String {
     let code = area.region.map(Region::code).or_else(|| area.division.map(Division::code));
     code.map_or_else(|| area.country.to_string(), |code| format!("{}-{code}", area.country))
@@ -86,7 +86,7 @@ fn position<T: Ord>(sorted: &[T], value: &T) -> Result<u32, GazetteerError> {
     number(sorted.binary_search(value).unwrap_or_default())
 }
 
-/// Returns the stored number of a county: its number + 1, or 0 for none.
+/// Encodes a reference to a county: its number + 1, or 0 for none.
 fn stored_county(stored: &[usize], entry: Option<usize>) -> Result<u32, GazetteerError> {
     let Some(entry) = entry else { return Ok(0) };
     number(*stored.get(entry).ok_or(GazetteerError::Section("counties"))?)
@@ -103,7 +103,7 @@ fn pack(sections: &[Vec<u8>]) -> Result<Vec<u8>, GazetteerError> {
     Ok(packed.finish()?)
 }
 
-/// Returns the indices of the counties in their stored order: by key, those with most postcodes first.
+/// Returns the indices of the counties in their stored order: sorted by key, then by descending number of postcodes.
 fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     let mut sizes = vec![0_u32; counties.len()];
     for county in postcodes.iter().filter_map(|postcode| postcode.county) {
@@ -117,17 +117,18 @@ fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     ordered
 }
 
-/// Minimum population of a place that is usually called by the short form of its name.
-const LARGE: u32 = 500_000;
+/// Minimum population for treating the short name of a place as a main name.
+const LARGE_POPULATION: u32 = 500_000;
 
-/// Returns the folded name without its attribute: `León` for `León de los Aldama`, `Frankfurt` for `Frankfurt am Main`.
+/// Returns the folded name without its geographic suffix: `León` for `León de los Aldama`, `Frankfurt` for `Frankfurt
+/// am Main`.
 fn short_form(name: &str) -> Option<String> {
     const BEFORE_ATTRIBUTE: [&str; 8] = [" de ", " del ", " da ", " do ", " am ", " an der ", " upon ", " sur "];
     let start = BEFORE_ATTRIBUTE.iter().filter_map(|word| name.find(word)).min()?;
     Some(fold(&name[..start]))
 }
 
-/// Returns the keys and postings of places in their final order.
+/// Builds the FST of the names and the postings. `places` must be in their final order.
 fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), GazetteerError> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (place, at) in places.iter().zip(0_u32..) {
@@ -135,7 +136,7 @@ fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), GazetteerEr
         let short = short_form(&place.name);
         let others: BTreeSet<String> = place.alternates.iter().map(|name| fold(name)).collect();
         for other in others.into_iter().filter(|other| !other.is_empty() && *other != main) {
-            let is_alternate = place.population < LARGE || short.as_ref() != Some(&other);
+            let is_alternate = place.population < LARGE_POPULATION || short.as_ref() != Some(&other);
             named.entry(other).or_default().push(at * 2 + u32::from(is_alternate));
         }
         named.entry(main).or_default().push(at * 2);

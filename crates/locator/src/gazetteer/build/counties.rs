@@ -1,8 +1,8 @@
-//! Assigns postcodes and places to the counties of the United States.
+//! Assignment of postcodes and places to the counties of the United States.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::post_offices::{NameInRegion, Offices, SAME, names_in_region};
+use super::post_offices::{NameInRegion, Offices, POST_OFFICE_DISTANCE, names_in_region};
 use super::{Postcode, number, point_key};
 use crate::country::Country;
 use crate::gazetteer::blob::{PlaceEntry, PostcodeEntry};
@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// Returns the counties of the United States in the table of postcodes, and assigns the entries to them.
+/// Collects the counties of the United States from the table of postcodes, and assigns the entries to them.
 pub(super) fn counties(entries: &mut [PostcodeEntry], postcodes: &[Postcode]) -> CountyList {
     let named =
         postcodes.iter().rev().filter_map(|postcode| Some((number(&postcode.code)?, postcode.county.as_ref()?)));
@@ -36,9 +36,9 @@ fn county_of<'a>(entry: &PostcodeEntry, named: &HashMap<u32, &'a PostalCounty>) 
     Some((*named.get(&entry.code)?, region))
 }
 
-/// Assigns places of the United States to their counties: by the code, else by most postcodes of their post office,
-/// else by the nearest postcode.
-pub(super) fn put_counties(
+/// Assigns places of the United States to counties: by their county code if it is known, otherwise by the county of
+/// most postcodes of their post office, otherwise by the nearest postcode.
+pub(super) fn assign_counties(
     places: &mut [PlaceEntry],
     codes: &[Option<u16>],
     offices: &Offices<'_>,
@@ -54,8 +54,8 @@ pub(super) fn put_counties(
     }
 }
 
-/// Finds the county of the nearest postcode of a region. If several postcodes of one county are at one point, only the
-/// first is in the index, because a search would visit all of them.
+/// A lookup of the county of the nearest postcode in a region. If several postcodes of a county are at one point, only
+/// the first is in the index, because a search would visit all of them.
 pub(super) struct NearestCounty {
     regions: HashMap<Region, CountyIndex>,
 }
@@ -81,7 +81,8 @@ impl NearestCounty {
         Self { regions }
     }
 
-    /// Returns the index of a county of a region, limited to `among` if that is not empty.
+    /// Returns the index of the county of the nearest postcode in a region. If `among` is not empty, only its counties
+    /// are considered.
     pub(super) fn find(&self, point: Point, region: Region, among: &[usize]) -> Option<usize> {
         let CountyIndex { counties, index } = self.regions.get(&region)?;
         let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, |at| {
@@ -98,11 +99,11 @@ impl CountyIndex {
     }
 }
 
-/// The counties that most postcodes of post offices are in.
+/// A cache of the counties that contain most postcodes of a post office.
 struct CountyShares<'a> {
     offices: &'a Offices<'a>,
     counties: &'a CountyList,
-    /// The results by names in a region and point, shared by equal places.
+    /// The cached results by names, region and point.
     found: HashMap<(Vec<NameInRegion>, [u64; 2]), Vec<usize>>,
 }
 
@@ -111,7 +112,8 @@ impl<'a> CountyShares<'a> {
         Self { offices, counties, found: HashMap::new() }
     }
 
-    /// Returns the county of most postcodes of a place's post office, or several with equal numbers.
+    /// Returns the county that contains most postcodes of a place's post office, or several counties with equal
+    /// numbers.
     fn of(&mut self, place: &PlaceEntry) -> &[usize] {
         let mut names: Vec<_> = names_in_region(place).filter(|name| self.offices.contains(name)).collect();
         names.sort_unstable();
@@ -125,7 +127,7 @@ impl<'a> CountyShares<'a> {
 fn most_shared(names: &[NameInRegion], point: Point, offices: &Offices<'_>, counties: &CountyList) -> Vec<usize> {
     let mut shares: BTreeMap<usize, usize> = BTreeMap::new();
     for name in names {
-        for (code, count) in offices.counties_within(name, point, SAME) {
+        for (code, count) in offices.counties_within(name, point, POST_OFFICE_DISTANCE) {
             if let Some(county) = counties.number(name.0, code) {
                 *shares.entry(county).or_default() += count;
             }

@@ -1,4 +1,4 @@
-//! Builds a gazetteer from the data of `GeoNames`.
+//! The builder of a gazetteer from `GeoNames` and Census data.
 
 mod counties;
 mod places_by_name;
@@ -18,40 +18,41 @@ use crate::fold::fold;
 use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
-use counties::{counties, put_counties};
+use counties::{assign_counties, counties};
 use post_offices::{mark_post_offices, new_places, offices};
 use subdivisions::add_subdivisions;
 
-/// Minimum population of a place with unrelated alternate names, and with names in other scripts. Such names of smaller
-/// places are mostly historic, and now belong to other places.
+/// Minimum population for including unrelated alternate names of a place, and names in other scripts. For smaller
+/// places, such names are mostly historic and now belong to other places.
 const MIN_FOR_OTHER_NAMES: u32 = 50_000;
-/// Minimum population for unrelated Latin names in the United States and Canada, and for names of two or three letters.
-const LARGE: u32 = 500_000;
-/// Maximum distance of the post offices of a place from their centre.
-const TOGETHER: Distance = Distance::miles(25.0);
+/// Minimum population for including unrelated Latin names of a place in the United States or Canada, and alternate
+/// names of two or three letters of any place.
+const LARGE_POPULATION: u32 = 500_000;
+/// Maximum distance between the post offices of one place and their common centre.
+const MAX_SPREAD: Distance = Distance::miles(25.0);
 
-/// A place of `GeoNames`.
+/// A place in the `GeoNames` data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeoName {
-    /// Its ID.
+    /// The `GeoNames` ID.
     pub id: u64,
-    /// Its main name.
+    /// The main name.
     pub name: String,
-    /// Alternate names, in any language and script.
+    /// The alternate names, in any language and script.
     pub alternates: Vec<String>,
-    /// Its centre.
+    /// The centre.
     pub point: Point,
-    /// The country's code of two letters.
+    /// The two-letter country code.
     pub country: String,
-    /// The code of the first administrative division; a number in Canada.
+    /// The code of the first-level administrative division; a number in Canada.
     pub division: String,
-    /// The code of the second administrative division; empty if it is not known.
+    /// The code of the second-level administrative division; empty if it is unknown.
     pub second_division: String,
-    /// The number of the county in its state, in the United States, if it is known.
+    /// The number of the county in its state, if the place is in the United States and the county is known.
     pub county: Option<u16>,
-    /// Its population.
+    /// The population.
     pub population: u32,
-    /// The IANA name of its time zone.
+    /// The IANA name of the time zone.
     pub time_zone: String,
 }
 
@@ -60,21 +61,21 @@ pub struct GeoName {
 pub struct Postcode {
     /// The code: `78701`, `M5V`, `M5V 2T6`.
     pub code: String,
-    /// The name of the post office; in the United States, the name of a place.
+    /// The name of the post office. In the United States, it is the name of a place.
     pub name: Option<String>,
     /// The region, if it is known.
     pub region: Option<Region>,
-    /// Its county, if it is known.
+    /// The county, if it is known.
     pub county: Option<PostalCounty>,
-    /// Its centre.
+    /// The centre.
     pub point: Point,
 }
 
-/// Builds a gazetteer of places and postcodes: see [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). The first
-/// of duplicate postcodes is used. Post offices with new names are added as places of unknown population, and then the
-/// subdivisions of counties.
+/// Builds and encodes a gazetteer, for [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). The first of duplicate
+/// postcodes is used. Post offices with a new name are added as places of unknown population, then subdivisions of
+/// counties are added.
 ///
-/// `fewest` is the minimum population of a place outside the United States and Canada.
+/// `min_population` is the minimum population of a place outside the United States and Canada.
 ///
 /// # Errors
 /// [`GazetteerError`], if the input exceeds the limits of the format.
@@ -82,13 +83,13 @@ pub fn build(
     names: Vec<GeoName>,
     subdivisions: &[Subdivision],
     postcodes: &[Postcode],
-    fewest: u32,
+    min_population: u32,
 ) -> Result<Vec<u8>, GazetteerError> {
     let mut places = Vec::new();
     let mut codes = Vec::new();
     for name in names {
         let code = name.county;
-        if let Some(place) = place(name, fewest) {
+        if let Some(place) = place(name, min_population) {
             places.push(place);
             codes.push(code);
         }
@@ -100,15 +101,15 @@ pub fn build(
     codes.resize(places.len(), None);
     mark_post_offices(&mut places, &offices);
     let counties = counties(&mut entries, postcodes);
-    put_counties(&mut places, &codes, &offices, &entries, &counties);
+    assign_counties(&mut places, &codes, &offices, &entries, &counties);
     add_subdivisions(&mut places, codes, subdivisions, &entries, &counties);
     encode(places, entries, counties.entries())
 }
 
-fn place(name: GeoName, fewest: u32) -> Option<PlaceEntry> {
+fn place(name: GeoName, min_population: u32) -> Option<PlaceEntry> {
     let area = area(&name)?;
     let near = area.region.is_some();
-    if !near && name.population < fewest {
+    if !near && name.population < min_population {
         return None;
     }
     let main = fold(&name.name);
@@ -126,15 +127,15 @@ fn place(name: GeoName, fewest: u32) -> Option<PlaceEntry> {
     })
 }
 
-/// Checks whether an alternate name of a place with this folded main name is in use.
+/// Checks whether an alternate name of a place is likely in use. `main` is the folded main name.
 fn is_known_by(main: &str, other: &str, population: u32, near: bool) -> bool {
     let folded = fold(other);
     let alike = folded.contains(main) || main.contains(&folded);
     if folded.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        let threshold = if near { LARGE } else { MIN_FOR_OTHER_NAMES };
-        // Three letters are usually the code of an airport.
-        let long_enough = folded.len() >= if population >= LARGE { 2 } else { 4 };
-        // Transliterations, not in use, are in lower case.
+        let threshold = if near { LARGE_POPULATION } else { MIN_FOR_OTHER_NAMES };
+        // Names of three letters are usually airport codes.
+        let long_enough = folded.len() >= if population >= LARGE_POPULATION { 2 } else { 4 };
+        // Names in lower case are transliterations that are not in use.
         long_enough && other.starts_with(char::is_uppercase) && (alike || population >= threshold)
     } else {
         population >= MIN_FOR_OTHER_NAMES && !folded.is_empty() && !folded.contains(char::is_numeric)
@@ -146,7 +147,7 @@ fn area(name: &GeoName) -> Option<PlaceArea> {
     let region = match country {
         Country::UNITED_STATES => Region::parse(&name.division),
         Country::CANADA => province(&name.division),
-        // Territories of the United States have country codes of their own.
+        // Territories of the United States have their own country codes.
         other => Region::of_territory(other),
     };
     if let Some(region) = region {
@@ -156,7 +157,7 @@ fn area(name: &GeoName) -> Option<PlaceArea> {
     Some(PlaceArea { country, region: None, division })
 }
 
-/// Returns the Canadian province of a code of `GeoNames` (FIPS 10-4).
+/// Returns the Canadian province with this `GeoNames` code (FIPS 10-4).
 fn province(code: &str) -> Option<Region> {
     const CODES: [(&str, &str); 13] = [
         ("01", "AB"),
@@ -176,7 +177,7 @@ fn province(code: &str) -> Option<Region> {
     CODES.iter().find(|(number, _)| *number == code).and_then(|(_, code)| Region::parse(code))
 }
 
-/// Returns each postcode once, in its region if given, else in the region of the nearest place.
+/// Returns each postcode once. Postcodes without a region are assigned to the region of the nearest place.
 fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> {
     let regions: HashMap<&str, Region> =
         postcodes.iter().filter_map(|postcode| Some((postcode.code.as_str(), postcode.region?))).collect();
@@ -198,8 +199,8 @@ fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> 
     entries
 }
 
-/// Returns the number of a postcode: the five digits of a ZIP code, then the first three characters of Canadian codes,
-/// then all six characters.
+/// Encodes a postcode as a number. The ranges are, in this order: ZIP codes by their five digits, first halves of
+/// Canadian codes, and whole Canadian codes.
 pub(super) fn number(code: &str) -> Option<u32> {
     const AREAS: u32 = 100_000;
     const WHOLE: u32 = 1_000_000;
@@ -214,7 +215,7 @@ pub(super) fn number(code: &str) -> Option<u32> {
     }
 }
 
-/// Returns the number of the first half of a Canadian code.
+/// Encodes the first half of a Canadian code as a number.
 fn area_number(first: char, digit: char, last: char) -> Option<u32> {
     Some((letter_number(first)? * 10 + digit.to_digit(10)?) * 26 + letter_number(last)?)
 }
@@ -223,17 +224,17 @@ fn letter_number(letter: char) -> Option<u32> {
     if letter.is_ascii_uppercase() { Some(u32::from(letter) - u32::from('A')) } else { None }
 }
 
-/// Returns the middle of points, if they lie together.
+/// Returns the middle of points, if all of them are near it.
 pub(super) fn middle(points: &[Point]) -> Option<Point> {
     let count = u32::try_from(points.len()).ok().filter(|count| *count > 0)?;
     let lat: f64 = points.iter().map(|point| point.lat()).sum();
     let lon: f64 = points.iter().map(|point| point.lon()).sum();
     let middle = Point::new(lat / f64::from(count), lon / f64::from(count))?;
-    points.iter().all(|point| point.distance(middle) <= TOGETHER).then_some(middle)
+    points.iter().all(|point| point.distance(middle) <= MAX_SPREAD).then_some(middle)
 }
 
-/// Finds the place nearest to a point. If several places are at one point, only the first is in the index, because a
-/// search would visit all of them.
+/// A lookup of the place nearest to a point. If several places are at one point, only the first is in the index,
+/// because a search would visit all of them.
 struct NearestPlace<'a> {
     places: Vec<&'a PlaceEntry>,
     index: Index,

@@ -1,4 +1,4 @@
-//! Places by name, for searches around a point.
+//! A lookup of the nearest place with a given name, used to merge subdivisions with places.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,55 +7,55 @@ use super::post_offices::{NameInRegion, names_in_region};
 use crate::gazetteer::blob::PlaceEntry;
 use crate::point::{Distance, Point};
 
-/// Maximum distance between a place and a subdivision of equal name that are merged.
-pub(super) const SAME: Distance = Distance::miles(10.0);
-/// Side length of a cell, in radii of the earth: points at most [`SAME`] apart are in equal or adjacent cells.
+/// Maximum distance between a place and a subdivision with a common name that are merged.
+pub(super) const SAME_PLACE_DISTANCE: Distance = Distance::miles(10.0);
+/// Side length of a cell, in radii of the earth: points at most [`SAME_PLACE_DISTANCE`] apart are in equal or adjacent
+/// cells.
 const CELL: f64 = 0.0026;
-/// Maximum number of places of equal name that are searched without regard to their cells.
-const MANY: usize = 64;
+/// Maximum number of places with a name for searching all of them instead of only the cells around the point.
+const MAX_SCANNED: usize = 64;
 
-/// Places by region, folded name and point, with the codes of their counties. Thousands of places may share a name,
-/// and hundreds of these may be at a single point.
+/// The places by region, folded name and location, with the codes of their counties. It stays fast if thousands of
+/// places share a name and hundreds of them are at a single point.
 #[derive(Default)]
 pub(super) struct PlacesByName {
-    /// The number of each name, and the number of its places.
+    /// The number assigned to each name, and the count of its places.
     names: HashMap<NameInRegion, (usize, usize)>,
     entries: BTreeSet<NamedPlace>,
 }
 
-/// An entry for a place and a name of the place. Entries with equal name, cell, county and point are adjacent, in the
-/// order of their places.
+/// An entry for one name of a place. Entries with equal name, cell, county and point are adjacent and sorted by place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NamedPlace {
     name: usize,
     cell: [i32; 3],
     code: Option<u16>,
     point: [u64; 2],
-    at: usize,
+    index: usize,
 }
 
 impl PlacesByName {
-    /// Adds the place at position `at` under all its names.
-    pub(super) fn add(&mut self, place: &PlaceEntry, code: Option<u16>, at: usize) {
+    /// Adds the place with this index under all its names.
+    pub(super) fn add(&mut self, place: &PlaceEntry, code: Option<u16>, index: usize) {
         for name in names_in_region(place) {
             let next = self.names.len();
             let (name, count) = self.names.entry(name).or_insert((next, 0));
-            let is_new = self.entries.insert(NamedPlace::new(*name, place.point, code, at));
+            let is_new = self.entries.insert(NamedPlace::new(*name, place.point, code, index));
             *count += usize::from(is_new);
         }
     }
 
-    /// Changes the code of the county of the place at position `at`.
-    pub(super) fn change_code(&mut self, place: &PlaceEntry, at: usize, before: Option<u16>, after: Option<u16>) {
+    /// Changes the county code of the place with this index.
+    pub(super) fn change_code(&mut self, place: &PlaceEntry, index: usize, before: Option<u16>, after: Option<u16>) {
         for name in names_in_region(place) {
             let Some((name, _)) = self.names.get(&name) else { continue };
-            self.entries.remove(&NamedPlace::new(*name, place.point, before, at));
-            self.entries.insert(NamedPlace::new(*name, place.point, after, at));
+            self.entries.remove(&NamedPlace::new(*name, place.point, before, index));
+            self.entries.insert(NamedPlace::new(*name, place.point, after, index));
         }
     }
 
-    /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME`] away, and is in a county with
-    /// an accepted code. If several are equally near, returns the first.
+    /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME_PLACE_DISTANCE`] away, and is in
+    /// a county with an accepted code. If several are equally near, returns the first.
     pub(super) fn nearest(
         &self,
         places: &[PlaceEntry],
@@ -65,19 +65,23 @@ impl PlacesByName {
         let mut best: Option<(usize, Distance)> = None;
         for name in names_in_region(to) {
             let Some(&(name, count)) = self.names.get(&name) else { continue };
-            let ranges = if count > MANY { cells_around(to.point) } else { vec![([i32::MIN; 3], [i32::MAX; 3])] };
+            let ranges =
+                if count > MAX_SCANNED { cells_around(to.point) } else { vec![([i32::MIN; 3], [i32::MAX; 3])] };
             for (first, last) in ranges {
-                let mut from = NamedPlace { name, cell: first, code: None, point: [0; 2], at: 0 };
+                let mut from = NamedPlace { name, cell: first, code: None, point: [0; 2], index: 0 };
                 while let Some(found) = self.entries.range(from..).next().copied()
                     && found.name == name
                     && found.cell <= last
                 {
-                    let distance = places[found.at].point.distance(to.point);
-                    if distance <= SAME && accepts(found.code) && is_better((found.at, distance), best) {
-                        best = Some((found.at, distance));
+                    let distance = places[found.index].point.distance(to.point);
+                    if distance <= SAME_PLACE_DISTANCE
+                        && accepts(found.code)
+                        && is_better((found.index, distance), best)
+                    {
+                        best = Some((found.index, distance));
                     }
-                    // Skip the others of this county at this point.
-                    from = NamedPlace { at: usize::MAX, ..found };
+                    // Skips the other entries of this county at this point.
+                    from = NamedPlace { index: usize::MAX, ..found };
                 }
             }
         }
@@ -86,8 +90,8 @@ impl PlacesByName {
 }
 
 impl NamedPlace {
-    fn new(name: usize, point: Point, code: Option<u16>, at: usize) -> Self {
-        Self { name, cell: cell_of(point), code, point: point_key(point), at }
+    fn new(name: usize, point: Point, code: Option<u16>, index: usize) -> Self {
+        Self { name, cell: cell_of(point), code, point: point_key(point), index }
     }
 }
 
@@ -101,7 +105,7 @@ fn cell_of(point: Point) -> [i32; 3] {
     point.unit_vector().map(|along| (along / CELL).floor() as i32)
 }
 
-/// Returns the cell of a point and the 26 around it, each as a range.
+/// Returns the cell of a point and the 26 adjacent cells, merged into ranges.
 fn cells_around(point: Point) -> Vec<([i32; 3], [i32; 3])> {
     let [x, y, z] = cell_of(point);
     let mut cells = Vec::with_capacity(27);
@@ -140,20 +144,20 @@ mod tests {
         let places: Vec<PlaceEntry> = (0..600).map(place).collect();
         let mut codes: Vec<Option<u16>> = (0..600).map(|number| (number % 5 > 0).then_some(number % 5)).collect();
         let mut named = PlacesByName::default();
-        for (at, (place, code)) in places.iter().zip(&codes).enumerate() {
-            named.add(place, *code, at);
+        for (index, (place, code)) in places.iter().zip(&codes).enumerate() {
+            named.add(place, *code, index);
         }
-        for at in [0, 5, 10] {
-            named.change_code(&places[at], at, codes[at], Some(3));
-            codes[at] = Some(3);
+        for index in [0, 5, 10] {
+            named.change_code(&places[index], index, codes[index], Some(3));
+            codes[index] = Some(3);
         }
         for number in 600..700 {
             let mut to = place(number);
             to.point = Point::new(to.point.lat() + 0.03, to.point.lon() + 0.02).unwrap();
             for wanted in [None, Some(3), Some(9)] {
                 let near = places.iter().zip(&codes).enumerate().filter(|(_, (_, code))| **code == wanted);
-                let near = near.map(|(at, (place, _))| (at, place.point.distance(to.point)));
-                let near = near.filter(|(_, distance)| *distance <= SAME);
+                let near = near.map(|(index, (place, _))| (index, place.point.distance(to.point)));
+                let near = near.filter(|(_, distance)| *distance <= SAME_PLACE_DISTANCE);
                 let expected = near.min_by(|a, b| a.1.in_metres().total_cmp(&b.1.in_metres()).then(a.0.cmp(&b.0)));
                 assert_eq!(named.nearest(&places, &to, |code| code == wanted), expected);
             }

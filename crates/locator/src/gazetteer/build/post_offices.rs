@@ -1,8 +1,8 @@
-//! The post offices of the United States: new places with their names, and marks of the places that have a post office.
+//! The post offices of the United States. They mark places that have a post office, and add places that are missing.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{NearestPlace, Postcode, TOGETHER, middle, point_key};
+use super::{MAX_SPREAD, NearestPlace, Postcode, middle, point_key};
 use crate::country::Country;
 use crate::fold::fold;
 use crate::gazetteer::blob::{PlaceArea, PlaceEntry};
@@ -10,26 +10,26 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// Maximum distance between a place and its post office of one name.
-pub(super) const SAME: Distance = Distance::miles(10.0);
+/// Maximum distance between a place and a post office with its name.
+pub(super) const POST_OFFICE_DISTANCE: Distance = Distance::miles(10.0);
 
-/// A region with the folded name of a post office or place in it.
+/// A region and the folded name of a post office or place in it.
 pub(super) type NameInRegion = (Region, String);
 
-/// The post offices by region and folded name.
+/// All post offices by region and folded name.
 pub(super) struct Offices<'a>(BTreeMap<NameInRegion, Office<'a>>);
 
-/// The postcodes in a region with one name.
+/// The postcodes with one post office name in a region.
 struct Office<'a> {
     postcodes: Vec<&'a Postcode>,
     /// The points of the postcodes, each once.
     points: Vec<Point>,
-    /// For each point, the number of postcodes in each county. Those without a county are not counted.
+    /// The number of postcodes in each county for each point. Postcodes without a county are not counted.
     counties: Vec<BTreeMap<u16, usize>>,
     index: Index,
 }
 
-/// Returns the post offices of the United States.
+/// Groups the postcodes of the United States by post office.
 pub(super) fn offices(postcodes: &[Postcode]) -> Offices<'_> {
     let mut found: BTreeMap<NameInRegion, Vec<&Postcode>> = BTreeMap::new();
     for postcode in postcodes {
@@ -48,7 +48,8 @@ impl Offices<'_> {
         self.0.contains_key(name)
     }
 
-    /// Returns numbers of postcodes with this name at most `radius` away by county. A county may occur several times.
+    /// Returns the counties of the postcodes with this name at most `radius` away, with their numbers of postcodes. A
+    /// county may occur several times.
     pub(super) fn counties_within(&self, name: &NameInRegion, from: Point, radius: Distance) -> Vec<(u16, usize)> {
         let Some(office) = self.0.get(name) else { return Vec::new() };
         let near = office.index.within(from, radius, |_| true);
@@ -56,7 +57,7 @@ impl Offices<'_> {
     }
 
     fn is_near(&self, name: &NameInRegion, from: Point) -> bool {
-        self.0.get(name).is_some_and(|office| office.index.any_within(from, SAME, |_| true))
+        self.0.get(name).is_some_and(|office| office.index.any_within(from, POST_OFFICE_DISTANCE, |_| true))
     }
 }
 
@@ -73,17 +74,17 @@ impl<'a> Office<'a> {
         Self { postcodes, points, counties, index }
     }
 
-    /// Returns the points of the postcodes without a place of the name nearby.
+    /// Returns the points of the postcodes that are not near any of these places.
     fn points_without_place(&self, places: &[Point]) -> Vec<Point> {
         let index = Index::build(places);
-        let known: Vec<bool> = self.points.iter().map(|point| index.any_within(*point, TOGETHER, |_| true)).collect();
+        let known: Vec<bool> = self.points.iter().map(|point| index.any_within(*point, MAX_SPREAD, |_| true)).collect();
         let (_, numbers) = distinct(self.postcodes.iter().map(|postcode| postcode.point));
         let left = self.postcodes.iter().zip(numbers).filter(|(_, number)| !known[*number]);
         left.map(|(postcode, _)| postcode.point).collect()
     }
 }
 
-/// Returns new places of the United States: post offices without a place of their name nearby in the region.
+/// Returns new places for post offices without a nearby place of their name in the region.
 pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<PlaceEntry> {
     let mut named: HashMap<NameInRegion, Vec<Point>> = HashMap::new();
     for place in places {
@@ -97,7 +98,7 @@ pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<Pl
         let known = named.get(name).map(Vec::as_slice).unwrap_or_default();
         let (known, _) = distinct(known.iter().copied());
         let Some(point) = middle(&densest(&office.points_without_place(&known))) else { continue };
-        // Of several spellings the first is used, even if its postcode belongs to another place.
+        // The first of several spellings is used, even if its postcode belongs to another place.
         let Some(spelling) = office.postcodes.first().and_then(|postcode| postcode.name.clone()) else { continue };
         let Some(zone) = nearest.place(point).map(|place| place.time_zone.clone()) else { continue };
         new.push(PlaceEntry {
@@ -122,13 +123,13 @@ pub(super) fn mark_post_offices(places: &mut [PlaceEntry], offices: &Offices<'_>
     }
 }
 
-/// Returns the folded names of a place with its region; none if it has no region.
+/// Returns the folded names of a place, each with its region. The result is empty if the place has no region.
 pub(super) fn names_in_region(place: &PlaceEntry) -> impl Iterator<Item = NameInRegion> {
     let names = std::iter::once(&place.name).chain(&place.alternates);
     names.filter_map(|name| Some((place.area.region?, fold(name))))
 }
 
-/// Returns the largest group of points that lie together.
+/// Returns the largest group of points that are near each other.
 fn densest(points: &[Point]) -> Vec<Point> {
     let (distinct, numbers) = distinct(points.iter().copied());
     let mut weights = vec![0_usize; distinct.len()];
@@ -138,18 +139,18 @@ fn densest(points: &[Point]) -> Vec<Point> {
     let index = Index::build(&distinct);
     let mut best: Option<(usize, Point)> = None;
     for point in distinct {
-        let near = index.within(point, TOGETHER, |_| true);
+        let near = index.within(point, MAX_SPREAD, |_| true);
         let weight: usize = near.into_iter().map(|at| weights[at as usize]).sum();
-        // Of equal weights the first is used.
+        // The first of equal groups is used.
         if best.is_none_or(|(most, _)| weight > most) {
             best = Some((weight, point));
         }
     }
     let Some((_, middle)) = best else { return Vec::new() };
-    points.iter().copied().filter(|other| middle.distance(*other) <= TOGETHER).collect()
+    points.iter().copied().filter(|other| middle.distance(*other) <= MAX_SPREAD).collect()
 }
 
-/// Returns each point once, in the order of first occurrence, and for each given point its index among them.
+/// Returns the distinct points in the order of first occurrence, and the index of each given point among them.
 fn distinct(points: impl Iterator<Item = Point>) -> (Vec<Point>, Vec<usize>) {
     let mut known = HashMap::new();
     let mut found = Vec::new();

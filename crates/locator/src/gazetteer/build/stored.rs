@@ -1,4 +1,4 @@
-//! Adds places to an existing gazetteer.
+//! Rebuilding of an existing gazetteer with additional subdivisions.
 
 use fst::Streamer;
 
@@ -11,7 +11,7 @@ use crate::gazetteer::query::Within;
 use crate::gazetteer::subdivision::Subdivision;
 
 impl Gazetteer {
-    /// Encodes this gazetteer with additional subdivisions of counties, for [`Gazetteer::from_bytes`].
+    /// Encodes this gazetteer with additional county subdivisions, for [`Gazetteer::from_bytes`].
     ///
     /// # Errors
     /// [`GazetteerError`], if the result exceeds the limits of the format.
@@ -19,7 +19,8 @@ impl Gazetteer {
         let counties = self.county_list();
         let mut places = self.place_entries(&counties);
         let entries = self.postcode_entries(&counties);
-        // The source of the county of a place is not stored, so the counties of the subdivisions take precedence.
+        // The gazetteer does not store how the county of a place was determined, so the counties of subdivisions take
+        // precedence.
         let codes = vec![None; places.len()];
         add_subdivisions(&mut places, codes, subdivisions, &entries, &counties);
         encode(places, entries, counties.entries())
@@ -42,13 +43,13 @@ impl Gazetteer {
         CountyList::new(counties)
     }
 
-    /// Returns the index in the list of a county that is stored as its number + 1.
+    /// Returns the list index of a county that is stored as its number + 1.
     fn listed(&self, stored: u16, counties: &CountyList) -> Option<usize> {
         let county = self.contents.counties.get(usize::from(stored.checked_sub(1)?))?;
         counties.number(self.contents.areas[usize::from(county.area)].region?, county.code)
     }
 
-    /// Returns the places, with their folded alternate names.
+    /// Converts the stored places to entries, with folded alternate names.
     fn place_entries(&self, counties: &CountyList) -> Vec<PlaceEntry> {
         let contents = &self.contents;
         let mut entries = Vec::with_capacity(contents.places.len());
@@ -68,7 +69,7 @@ impl Gazetteer {
         while let Some((key, leads_to)) = keys.next() {
             let Ok(key) = std::str::from_utf8(key) else { continue };
             for candidate in self.led_to(leads_to, Within::Anywhere) {
-                // The short form of a main name is marked as a main name too.
+                // The short form of a main name is also marked as a main name.
                 let entry = &mut entries[candidate.place() as usize];
                 if !candidate.is_main_name() || fold(&entry.name) != key {
                     entry.alternates.push(key.to_owned());

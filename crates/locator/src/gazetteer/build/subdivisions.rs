@@ -1,10 +1,10 @@
-//! Adds subdivisions of counties to the places of a gazetteer.
+//! The build step that adds county subdivisions, such as townships, to the places of a gazetteer.
 
 use std::collections::{HashMap, HashSet};
 
 use super::NearestPlace;
 use super::counties::NearestCounty;
-use super::places_by_name::{PlacesByName, SAME};
+use super::places_by_name::{PlacesByName, SAME_PLACE_DISTANCE};
 use super::post_offices::names_in_region;
 use crate::fold::fold;
 use crate::gazetteer::blob::{PlaceArea, PlaceEntry, PostcodeEntry};
@@ -13,13 +13,14 @@ use crate::gazetteer::subdivision::Subdivision;
 use crate::point::Distance;
 use crate::region::Region;
 
-/// The folded names of places that were joined with subdivisions, by the positions of the places.
+/// The folded names of places that were merged with subdivisions, by the index of the place.
 type KnownNames = HashMap<usize, HashSet<String>>;
 
-/// Adds the subdivisions to the places. A subdivision near a place that shares a name with it is merged with that
-/// place, and adds its names to it. Subdivisions of equal name in several counties are not merged.
+/// Adds the subdivisions to the places. A subdivision is merged into a nearby place that shares a name with it, and its
+/// names are added to the place. Subdivisions of different counties are not merged with each other.
 ///
-/// `codes` are the codes of the counties of the places, if they are known and not derived from a nearby postcode.
+/// `codes` are the county codes of the places, if they are known from the source rather than derived from a nearby
+/// postcode.
 pub(super) fn add_subdivisions(
     places: &mut Vec<PlaceEntry>,
     mut codes: Vec<Option<u16>>,
@@ -32,11 +33,11 @@ pub(super) fn add_subdivisions(
     for (at, (place, code)) in places.iter().zip(&codes).enumerate() {
         named.add(place, *code, at);
     }
-    // The nearest come first, so that a place is not joined with a farther subdivision of its name.
+    // The nearest subdivisions come first, so that a place is not merged with a farther subdivision of its name.
     let mut ordered: Vec<(Distance, PlaceEntry, Option<u16>)> = Vec::with_capacity(new.len());
     for (new, code) in new {
         let nearest = named.nearest(places, &new, |_| true);
-        ordered.push((nearest.map_or(SAME, |(_, distance)| distance), new, code));
+        ordered.push((nearest.map_or(SAME_PLACE_DISTANCE, |(_, distance)| distance), new, code));
     }
     ordered.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()));
     let mut known_names = KnownNames::new();
@@ -62,15 +63,15 @@ pub(super) fn add_subdivisions(
     }
 }
 
-/// Checks if two codes may mean the same county of a state. The counties of Connecticut overlap with the planning
-/// regions that have replaced them in the Census.
+/// Returns `true` if two codes may denote a single county. In Connecticut, codes of counties and of the planning
+/// regions that have replaced them in Census data are compatible, because their areas overlap.
 fn may_be_same(region: Option<Region>, one: u16, other: u16) -> bool {
     const FIRST_PLANNING_REGION: u16 = 110;
     let is_of_connecticut = region.is_some_and(|region| region.code() == "CT");
     one == other || (is_of_connecticut && (one < FIRST_PLANNING_REGION) != (other < FIRST_PLANNING_REGION))
 }
 
-/// Joins a subdivision with its place. `known` are the folded names of the place.
+/// Merges a subdivision into a place. `known` are the folded names of the place.
 fn join(place: &mut PlaceEntry, new: PlaceEntry, known: &mut HashSet<String>, is_county_known: bool) {
     let names = std::iter::once(new.name).chain(new.alternates);
     let added: Vec<String> = names.filter(|name| !known.contains(&fold(name))).collect();
@@ -84,7 +85,7 @@ fn join(place: &mut PlaceEntry, new: PlaceEntry, known: &mut HashSet<String>, is
     }
 }
 
-/// Returns the subdivisions as places, each with the code of its county.
+/// Converts the subdivisions to places, each with the code of its county.
 fn new_entries(
     places: &[PlaceEntry],
     subdivisions: &[Subdivision],

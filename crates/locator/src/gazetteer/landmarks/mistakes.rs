@@ -1,9 +1,9 @@
-//! The edit distance of two names.
+//! Edit distance between names, with a fast filter for names that are too different.
 
-/// Maximum letters of names that are compared.
+/// Maximum length of names that are compared, in letters.
 const MAX_LETTERS: usize = 64;
 
-/// The set and number of letters of a name, sufficient to distinguish most names.
+/// The set and number of letters in a name, for computing a lower bound of the edit distance.
 #[derive(Clone, Copy)]
 pub(super) struct Letters {
     kinds: u32,
@@ -16,16 +16,16 @@ impl Letters {
         Self { kinds, count: u8::try_from(name.len()).unwrap_or(u8::MAX) }
     }
 
-    /// Checks whether the edit distance of names with these letters may be at most `max`. A wrong letter removes one
-    /// letter from the set and adds another.
-    pub(super) fn are_near(self, other: Self, max: usize) -> bool {
+    /// Checks whether names with these letters can have an edit distance of at most `max`. Each mistake changes at most
+    /// two elements of the set.
+    pub(super) fn may_be_similar(self, other: Self, max: usize) -> bool {
         let differing = (self.kinds ^ other.kinds).count_ones() as usize;
         differing <= 2 * max && usize::from(self.count.abs_diff(other.count)) <= max
     }
 }
 
-/// Returns the number of inserted, missing, wrong or transposed letters, if it is at most `max`. Unlike `strsim`,
-/// without allocations.
+/// Returns the edit distance (inserted, missing, wrong or transposed letters) if it is at most `max`. Unlike `strsim`,
+/// this function does not allocate.
 pub(super) fn edit_distance(one: &[u8], other: &[u8], max: usize) -> Option<usize> {
     if one.len() > MAX_LETTERS || other.len() > MAX_LETTERS {
         return None;
@@ -38,11 +38,11 @@ pub(super) fn edit_distance(one: &[u8], other: &[u8], max: usize) -> Option<usiz
     for (at, letter) in one.iter().enumerate() {
         let [before, last, row] = &mut rows;
         row[0] = at + 1;
-        for (across, theirs) in other.iter().enumerate() {
-            let replaced = last[across] + usize::from(letter != theirs);
-            row[across + 1] = replaced.min(last[across + 1] + 1).min(row[across] + 1);
-            if at > 0 && across > 0 && *letter == other[across - 1] && one[at - 1] == *theirs {
-                row[across + 1] = row[across + 1].min(before[across - 1] + 1);
+        for (column, other_letter) in other.iter().enumerate() {
+            let replaced = last[column] + usize::from(letter != other_letter);
+            row[column + 1] = replaced.min(last[column + 1] + 1).min(row[column] + 1);
+            if at > 0 && column > 0 && *letter == other[column - 1] && one[at - 1] == *other_letter {
+                row[column + 1] = row[column + 1].min(before[column - 1] + 1);
             }
         }
         if row[..=other.len()].iter().all(|cell| *cell > max) {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_counted() {
-        for (one, other, made) in [
+        for (one, other, expected) in [
             ("", "", Some(0)),
             ("abc", "abc", Some(0)),
             ("abc", "ab", Some(1)),
@@ -72,9 +72,9 @@ mod tests {
             ("abcd", "wxyz", None),
             ("", "abc", None),
         ] {
-            assert_eq!(edit_distance(one.as_bytes(), other.as_bytes(), 2), made, "{one} and {other}");
-            let near = Letters::of(one).are_near(Letters::of(other), 2);
-            assert!(near || made.is_none(), "{one} and {other}");
+            assert_eq!(edit_distance(one.as_bytes(), other.as_bytes(), 2), expected, "{one} and {other}");
+            let near = Letters::of(one).may_be_similar(Letters::of(other), 2);
+            assert!(near || expected.is_none(), "{one} and {other}");
         }
         assert_eq!(edit_distance(&[b'a'; 65], &[b'a'; 65], 2), None);
     }

@@ -1,26 +1,26 @@
-//! An index of folded names.
+//! A compact index of folded landmark names, for exact and fuzzy lookups.
 
 use super::mistakes::{Letters, edit_distance};
 
-/// Minimum letters of a name at edit distance one. Shorter names have too many matches.
+/// Minimum number of letters of a name for fuzzy matches at edit distance 1. Shorter names have too many matches.
 const MIN_LETTERS: usize = 6;
-/// Minimum letters of a name at edit distance two.
+/// Minimum number of letters of a name for fuzzy matches at edit distance 2.
 const MIN_LETTERS_FOR_TWO: usize = 10;
 
-/// Names in alphabetical order in one text, with only a few bytes for each.
+/// An index of names, stored in alphabetical order in a single text with a few bytes of overhead for each name.
 pub(super) struct LandmarkNames {
     text: String,
     entries: Vec<NameEntry>,
     /// The letters of each entry, to exclude most entries in a fuzzy search.
     letters: Vec<Letters>,
-    /// A Bloom filter with one hash function, to exclude most names.
+    /// A Bloom filter with a single hash function, to exclude most unknown names.
     filter: Vec<u64>,
 }
 
-/// Number of 64-bit words of the filter.
+/// Number of 64-bit words in the filter.
 const FILTER_WORDS: usize = 1 << 10;
 
-/// Returns the word and bit of a name in the filter: 16 bits of its FNV-1a hash.
+/// Returns the word and the bit of a name in the filter, determined by 16 bits of its FNV-1a hash.
 fn bit_of(name: &str) -> (usize, u64) {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in name.bytes() {
@@ -31,7 +31,8 @@ fn bit_of(name: &str) -> (usize, u64) {
     (usize::from(folded >> 6), 1 << (folded & 63))
 }
 
-/// A name of a row. A name of several rows is stored once in the text and has an entry for each.
+/// An entry of the index: a name and a row. A name of several rows is stored once in the text and has an entry for each
+/// row.
 #[derive(Clone, Copy)]
 struct NameEntry {
     start: u32,
@@ -46,7 +47,7 @@ impl NameEntry {
 }
 
 impl LandmarkNames {
-    /// Creates an index of all names that are not empty.
+    /// Creates an index of all non-empty names.
     pub(super) fn new(mut names: Vec<(String, u16)>) -> Self {
         names.retain(|(name, _)| !name.is_empty());
         names.sort_unstable();
@@ -75,7 +76,7 @@ impl LandmarkNames {
         Self { text, entries, letters, filter }
     }
 
-    /// Returns the rows of a name, in their order.
+    /// Returns the rows with a name, in ascending order.
     pub(super) fn get(&self, name: &str) -> impl Iterator<Item = u16> {
         let (word, bit) = bit_of(name);
         let first = if self.filter[word] & bit == 0 {
@@ -84,12 +85,12 @@ impl LandmarkNames {
             self.entries.partition_point(|entry| entry.name(&self.text) < name)
         };
         let of_name = self.entries[first..].iter().take_while(move |entry| entry.name(&self.text) == name);
-        // Collected, so that the result does not borrow the name.
+        // The result is collected, so that it does not borrow the name.
         of_name.map(|entry| entry.row).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns the rows of names at edit distance one or two, with the distance. Distance two requires a long name with
-    /// an equal first letter. Names with digits have no fuzzy matches: `Route 66` is not `Route 65`.
+    /// Returns the rows with a name at edit distance 1 or 2, each with the distance. Distance 2 requires a long name
+    /// and an equal first letter. Names with digits have no fuzzy matches, because `Route 66` is not `Route 65`.
     pub(super) fn near(&self, name: &str) -> impl Iterator<Item = (usize, u16)> {
         let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase());
         let max = match name.len() {
@@ -98,7 +99,8 @@ impl LandmarkNames {
             _ => 0,
         };
         let own = Letters::of(name);
-        let similar = self.entries.iter().zip(&self.letters).filter(move |(_, letters)| letters.are_near(own, max));
+        let similar =
+            self.entries.iter().zip(&self.letters).filter(move |(_, letters)| letters.may_be_similar(own, max));
         similar.filter_map(move |(entry, _)| {
             let other = entry.name(&self.text);
             let distance = edit_distance(name.as_bytes(), other.as_bytes(), max)?;

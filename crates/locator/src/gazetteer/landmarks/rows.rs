@@ -1,4 +1,4 @@
-//! Reads the embedded tables.
+//! Parsers of the embedded tables of landmarks and airports.
 
 use super::{AirportCodes, Landmark, LandmarkKind, without_ending};
 use crate::country::Country;
@@ -6,16 +6,16 @@ use crate::fold::fold;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// Radius of an airport.
+/// Radius assigned to every airport.
 const AIRPORT_RADIUS: Distance = Distance::miles(2.0);
 /// Maximum radius of a landmark.
 const MAX_RADIUS_MILES: f64 = 1_000.0;
 
-/// An invalid line of an embedded table.
+/// The error of an invalid line in an embedded table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct UnreadableRow {
-    /// The line, from 1.
+    /// The line number, starting from 1.
     pub line: usize,
     /// The reason.
     pub reason: &'static str,
@@ -23,14 +23,14 @@ pub struct UnreadableRow {
 
 /// The folded names of an airport.
 pub(super) struct AirportNames {
-    /// Full names, the displayed name first.
+    /// Full names, starting with the display name.
     pub(super) names: Vec<String>,
-    /// Names that need the word `Airport`: cities, and ambiguous names.
+    /// Names that are only valid with a word such as `Airport`: cities, and ambiguous names.
     pub(super) before: Vec<String>,
 }
 
-/// Reads the table of landmarks: names (the first is displayed, but for a nickname the city), kind, city, region,
-/// country, latitude, longitude, radius in miles.
+/// Parses the table of landmarks. Its columns are: names (the first is the display name, but a nickname displays its
+/// city), kind, city, region, country, latitude, longitude, radius in miles.
 pub(super) fn landmark_rows(
     table: &'static str,
 ) -> impl Iterator<Item = Result<(Landmark, Vec<String>), UnreadableRow>> {
@@ -53,8 +53,8 @@ pub(super) fn landmark_rows(
     })
 }
 
-/// Reads the table of airports: IATA code, ICAO code, name, other full names, names before `Airport`, cities, region,
-/// country, latitude, longitude.
+/// Parses the table of airports. Its columns are: IATA code, ICAO code, name, other full names, names that need the
+/// word `Airport`, cities, region, country, latitude, longitude.
 pub(super) fn airport_rows(
     table: &'static str,
 ) -> impl Iterator<Item = Result<(Landmark, AirportNames), UnreadableRow>> {
@@ -93,25 +93,25 @@ fn is_code(code: &str, length: usize) -> bool {
     code.len() == length && code.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Returns the folded names of a list.
+/// Splits a list of names and folds each name.
 fn folded(names: &str) -> Vec<String> {
     names.split('|').map(fold).collect()
 }
 
-/// Returns the folded names of a list that may be empty.
+/// Splits a list of names that may be empty and folds each name.
 fn folded_if_any(names: &str) -> Vec<String> {
     if names.is_empty() { Vec::new() } else { folded(names) }
 }
 
-/// Returns the names of an airport with a city: `London Heathrow` for `London Heathrow Airport`, and each full name
-/// before and after the city, as in `Tokyo Haneda` and `JFK New York`.
+/// Returns the names of an airport combined with a city: `London Heathrow` for `London Heathrow Airport`, and each full
+/// name before and after the city, as in `Tokyo Haneda` and `JFK New York`.
 fn with_city<'a>(
     city: &'a str,
     iata: &'a str,
     own: &'a [String],
     alone: &'a [String],
 ) -> impl Iterator<Item = String> + 'a {
-    /// Minimum letters after the city. Less may be a part of the city's name.
+    /// Minimum number of letters after the city. Shorter rests may be a part of the city's name.
     const MIN_LETTERS: usize = 5;
     let code = if alone.is_empty() { None } else { Some(iata.to_ascii_lowercase()) };
     let beside = alone.iter().cloned().chain(code).filter(move |name| !name.starts_with(city));
@@ -124,7 +124,7 @@ fn with_city<'a>(
     both.chain(of_own.map(str::to_owned))
 }
 
-/// Reads the tab-separated lines after the header.
+/// Parses the tab-separated lines after the header.
 fn rows<const N: usize, T>(
     table: &'static str,
     read: impl Fn([&'static str; N]) -> Result<T, &'static str>,

@@ -1,20 +1,20 @@
-//! The blobs of an extract: their length, kind and compression.
+//! Reader of the blobs in an OpenStreetMap extract (PBF): their length, kind and compression.
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format#File_format>
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::wire::{WireDamage, WireReader};
 
-/// Exclusive limit of the bytes of a blob header, by the format.
+/// Size limit of a blob header (exclusive), in bytes.
 const MAX_HEADER_BYTES: usize = 64 << 10;
-/// Exclusive limit of the decompressed bytes of a blob, by the format.
+/// Size limit of a decompressed blob (exclusive), in bytes.
 const MAX_CONTENT_BYTES: usize = 32 << 20;
-/// Minimum free bytes of the buffer before each decompression step.
+/// Minimum free space of the buffer before each decompression step, in bytes.
 const UNPACKED_STEP: usize = 64 << 10;
 
-/// A part of a file, as it is stored.
+/// A blob of a file in its stored, possibly compressed form.
 pub(super) struct Blob<'a> {
-    /// Its position in the file.
+    /// The position of the blob in the file.
     pub(super) at: usize,
     pub(super) kind: BlobKind,
     data: WireReader<'a>,
@@ -27,11 +27,11 @@ pub(super) enum BlobKind {
     Header,
     /// Nodes, ways and relations.
     Data,
-    /// Data of other programs.
+    /// A kind that this importer does not know.
     Other,
 }
 
-/// Reads the next blob. `None` at the end of the file.
+/// Reads the next blob, or returns `None` at the end of the file.
 ///
 /// # Errors
 /// [`WireDamage`], with its position in the file.
@@ -66,7 +66,7 @@ pub(super) fn next_blob<'a>(file: &mut WireReader<'a>) -> Result<Option<Blob<'a>
 }
 
 impl<'a> Blob<'a> {
-    /// Returns the decompressed content. `room` is the buffer for compressed content.
+    /// Returns the decompressed content. `room` is the output buffer for decompression.
     ///
     /// # Errors
     /// [`WireDamage`], with its position in the file.
@@ -101,8 +101,8 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// Decompresses a stream until its end or a little more than the limit of a blob. The readers of `flate2` would accept
-/// a truncated stream.
+/// Decompresses a stream to its end, or until slightly above the size limit of a blob. The readers of `flate2` are not
+/// used, because they accept a truncated stream.
 fn unpack(packed: WireReader<'_>, room: &mut Vec<u8>) -> Result<(), WireDamage> {
     let damage = packed.damage("the compressed data is damaged");
     let mut stream = Decompress::new(true);

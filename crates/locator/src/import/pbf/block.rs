@@ -1,17 +1,17 @@
-//! A block of an extract: nodes and ways with their tags.
+//! Decoder of a block in an OpenStreetMap extract (PBF): nodes and ways with their tags.
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format#Encoding_OSM_entities_into_fileblocks>
 
 use super::super::error::ImportError;
 use super::wire::{WireDamage, WireDeltas, WireField, WireReader};
 
-/// A block of elements.
+/// A block of OpenStreetMap elements.
 pub(super) struct OsmBlock<'a> {
     message: WireReader<'a>,
     strings: OsmStrings<'a>,
     units: OsmUnits,
 }
 
-/// A node or a way. Relations are skipped, because no known ATM is a relation.
+/// A node or a way. Relations are not supported, because no known ATM is a relation.
 pub(super) struct OsmElement<'a> {
     pub(super) id: i64,
     pub(super) geometry: OsmGeometry<'a>,
@@ -23,47 +23,47 @@ pub(super) struct OsmElement<'a> {
 /// The geometry of an element.
 #[derive(Clone)]
 pub(super) enum OsmGeometry<'a> {
-    /// A node, in degrees.
+    /// A node with its coordinates in degrees.
     Node { lat: f64, lon: f64 },
-    /// A way, by its nodes.
+    /// A way with the IDs of its nodes.
     Way { nodes: WireDeltas<'a> },
 }
 
-/// An iterator over keys and values. It ends after an error.
+/// An iterator over the tags of an element, as keys and values. It ends after an error.
 #[derive(Clone)]
 pub(super) struct OsmTags<'a> {
     strings: &'a OsmStrings<'a>,
     pairs: OsmTagPairs<'a>,
 }
 
-/// Tags by the numbers of their texts.
+/// The tags of an element as indexes into the string table.
 #[derive(Clone)]
 enum OsmTagPairs<'a> {
-    /// All keys, all values.
+    /// All keys followed by all values.
     Columns { keys: WireReader<'a>, values: WireReader<'a> },
     /// Alternating keys and values, up to a 0 or the end.
     Alternating(WireReader<'a>),
 }
 
-/// The texts of a block, by their numbers.
+/// The string table of a block.
 struct OsmStrings<'a> {
     table: WireReader<'a>,
-    /// The position of each text's field in the table. A block of empty texts has up to sixteen million.
+    /// The position of each string's field in the table. A block with empty strings may have up to sixteen million.
     starts: Vec<u32>,
 }
 
-/// The units of the numbers in a block.
+/// The units of coordinates and times in a block.
 struct OsmUnits {
-    /// Nanodegrees in each unit of a coordinate.
+    /// Nanodegrees per unit of a coordinate.
     granularity: i64,
-    /// Nanodegrees.
+    /// The offset of latitudes, in nanodegrees.
     lat_offset: i64,
     lon_offset: i64,
-    /// Milliseconds in each unit of a time.
+    /// Milliseconds per unit of a time.
     date_granularity: i64,
 }
 
-/// Nodes as columns of equal length; optional columns may be missing.
+/// Dense nodes, stored as columns of equal length. Optional columns may be missing.
 struct OsmDenseNodes<'a> {
     ids: WireDeltas<'a>,
     lats: WireDeltas<'a>,
@@ -72,7 +72,7 @@ struct OsmDenseNodes<'a> {
     tags: WireReader<'a>,
 }
 
-/// The fields that nodes and ways share.
+/// The message fields that nodes and ways have in common.
 #[derive(Default)]
 struct OsmFields<'a> {
     keys: Option<WireReader<'a>>,
@@ -100,7 +100,7 @@ impl<'a> OsmBlock<'a> {
         Ok(Self { message, strings: OsmStrings::new(table)?, units })
     }
 
-    /// Calls `take` with each element, until it fails.
+    /// Calls `take` with each element until it returns an error.
     ///
     /// # Errors
     /// The errors of `take`, and [`ImportError::NotPbf`] with the position in the block.
@@ -176,7 +176,7 @@ impl<'a> OsmBlock<'a> {
         self.element(id, OsmGeometry::Way { nodes }, &shared, fields)
     }
 
-    /// Creates an element. `end` is the empty rest of its message, to replace missing fields.
+    /// Creates an element. `end` is the empty rest of its message and replaces missing fields.
     fn element<'b>(
         &'b self,
         id: i64,
@@ -196,7 +196,7 @@ impl<'a> OsmBlock<'a> {
         Ok(OsmElement { id, geometry, edited, tags: OsmTags { strings: &self.strings, pairs } })
     }
 
-    /// Returns the next node of columns. `None` at their end.
+    /// Returns the next dense node, or `None` at the end of the columns.
     fn dense_node<'b>(&'b self, nodes: &mut OsmDenseNodes<'b>) -> Result<Option<OsmElement<'b>>, WireDamage> {
         let [id, lat, lon] = [&mut nodes.ids, &mut nodes.lats, &mut nodes.lons].map(|column| column.next().transpose());
         let (id, lat, lon) = match (id?, lat?, lon?) {
@@ -254,7 +254,7 @@ impl<'a> OsmDenseNodes<'a> {
         Ok(Self { ids, lats, lons, times, tags: tags.unwrap_or(end) })
     }
 
-    /// Skips to the tags of the next node.
+    /// Skips the remaining tags of the current node.
     fn skip_tags(&mut self) -> Result<(), WireDamage> {
         while let Some(1..) = self.tags.number()? {
             self.tags.number()?.ok_or_else(|| self.tags.damage("a tag has no value"))?;
@@ -275,7 +275,8 @@ impl OsmUnits {
         Some(1e-9 * self.granularity.checked_mul(number)?.checked_add(offset)? as f64)
     }
 
-    /// Returns milliseconds since 1970. Times that are too large are invalid and remain so.
+    /// Converts a time to milliseconds since 1970. The multiplication saturates, because times that are too large are
+    /// invalid anyway.
     const fn milliseconds(&self, time: i64) -> i64 {
         time.saturating_mul(self.date_granularity)
     }
@@ -304,7 +305,7 @@ impl<'a> OsmStrings<'a> {
 }
 
 impl<'a> Iterator for OsmTags<'a> {
-    /// A key and its value.
+    /// The key and the value of a tag.
     type Item = Result<(WireReader<'a>, WireReader<'a>), WireDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {

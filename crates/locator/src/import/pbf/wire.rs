@@ -1,15 +1,16 @@
-//! The wire format of protocol buffers, as far as extracts use it: <https://protobuf.dev/programming-guides/encoding/>.
+//! Decoder of the protocol buffers wire format, as far as OpenStreetMap extracts use it:
+//! <https://protobuf.dev/programming-guides/encoding/>.
 
-/// An error in a message, with its position.
+/// The error of an invalid message, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at}: {reason}")]
 pub(super) struct WireDamage {
-    /// The position in the message.
+    /// The byte position in the message.
     pub(super) at: usize,
     pub(super) reason: &'static str,
 }
 
-/// The unread part of a message.
+/// A reader over the unread part of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireReader<'a> {
     rest: &'a [u8],
@@ -20,7 +21,7 @@ pub(super) struct WireReader<'a> {
 /// A field of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireField<'a> {
-    /// The field number of the schema.
+    /// The field number in the schema.
     pub(super) number: u64,
     at: usize,
     value: WireValue<'a>,
@@ -29,9 +30,9 @@ pub(super) struct WireField<'a> {
 #[derive(Clone, Copy, Debug)]
 enum WireValue<'a> {
     Number(u64),
-    /// A text, a message, or packed numbers.
+    /// A length-delimited value: a text, a message, or packed numbers.
     Content(WireReader<'a>),
-    /// Four or eight bytes, unused in extracts.
+    /// A value of four or eight bytes, unused in extracts.
     Fixed,
 }
 
@@ -60,10 +61,10 @@ impl<'a> WireReader<'a> {
         WireDamage { at: self.at, reason }
     }
 
-    /// Returns the rest as text.
+    /// Returns the unread part as text.
     ///
     /// # Errors
-    /// [`WireDamage`], if it is not UTF-8.
+    /// [`WireDamage`], if the bytes are not UTF-8.
     pub(super) fn text(&self) -> Result<&'a str, WireDamage> {
         std::str::from_utf8(self.rest).map_err(|_| self.damage("a text is not UTF-8"))
     }
@@ -77,7 +78,7 @@ impl<'a> WireReader<'a> {
         Ok(taken)
     }
 
-    /// Reads the next field. `None` at the end.
+    /// Reads the next field, or returns `None` at the end.
     pub(super) fn field(&mut self) -> Result<Option<WireField<'a>>, WireDamage> {
         let at = self.at;
         let Some(key) = self.number()? else { return Ok(None) };
@@ -94,7 +95,7 @@ impl<'a> WireReader<'a> {
         Ok(Some(WireField { number: key >> 3, at, value }))
     }
 
-    /// Reads the next packed number. `None` at the end.
+    /// Reads the next packed number, or returns `None` at the end.
     pub(super) fn number(&mut self) -> Result<Option<u64>, WireDamage> {
         if self.rest.is_empty() { Ok(None) } else { self.varint().map(Some) }
     }
@@ -113,30 +114,30 @@ impl<'a> WireReader<'a> {
 }
 
 impl<'a> WireField<'a> {
-    /// Returns the value of a number.
+    /// Returns the value of an unsigned number field.
     pub(super) fn unsigned(&self) -> Result<u64, WireDamage> {
         let WireValue::Number(number) = self.value else { return Err(self.damage("a number is of another kind")) };
         Ok(number)
     }
 
-    /// Returns the value of a number with the sign in the highest bit (`int32`, `int64`).
+    /// Returns the value of a signed number field in two's complement (`int32`, `int64`).
     pub(super) fn signed(&self) -> Result<i64, WireDamage> {
         self.unsigned().map(u64::cast_signed)
     }
 
-    /// Returns the value of a number with the sign in the lowest bit (`sint64`).
+    /// Returns the value of a signed number field in zigzag encoding (`sint64`).
     pub(super) fn zigzag(&self) -> Result<i64, WireDamage> {
         self.unsigned().map(zigzag)
     }
 
-    /// Returns the value of a field with a length.
+    /// Returns the value of a length-delimited field.
     pub(super) fn content(&self) -> Result<WireReader<'a>, WireDamage> {
         let WireValue::Content(content) = self.value else { return Err(self.damage("a part is of another kind")) };
         Ok(content)
     }
 
-    /// Stores the value of a field with a length, and rejects a repeated one. The format would join repeated messages,
-    /// but no writer uses this.
+    /// Stores the value of a length-delimited field in `place`. Repeated fields are rejected: the format would merge
+    /// them, but no known writer uses this.
     pub(super) fn content_into(&self, place: &mut Option<WireReader<'a>>) -> Result<(), WireDamage> {
         let content = self.content()?;
         if place.replace(content).is_some() { Err(self.damage("a part is there twice")) } else { Ok(()) }
@@ -178,7 +179,7 @@ impl WireDeltas<'_> {
     }
 }
 
-/// Decodes 0, 1, 2, 3, 4 as 0, -1, 1, -2, 2 and so on.
+/// Decodes a zigzag-encoded number: 0, 1, 2, 3, 4 become 0, -1, 1, -2, 2.
 const fn zigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn invalid_fields_are_rejected_with_their_offset() {
-        // A number, eight bytes, a text, four bytes.
+        // A varint, eight bytes, a text, and four bytes.
         let message = [0x08, 5, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x1a, 2, b'h', b'i', 0x25, 1, 2, 3, 4];
         let mut reader = WireReader::new(&message);
         let fields: Vec<_> = std::iter::from_fn(|| reader.field().unwrap()).collect();

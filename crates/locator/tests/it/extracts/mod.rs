@@ -1,4 +1,4 @@
-//! OpenStreetMap extracts in the form of other programs, and the errors of damaged extracts.
+//! Tests of OpenStreetMap extracts as written by other programs, and of the errors of damaged extracts.
 
 mod fuzz;
 
@@ -12,9 +12,9 @@ use crate::pbf::{blob, extract, field, integer, packed, zigzag};
 
 /// The string table of each block, with the empty string first.
 const TEXTS: [&str; 7] = ["", "amenity", "atm", "currency:XBT", "yes", "operator", "Example Coins"];
-/// The tags of an ATM by their string numbers, and their terminator.
+/// The tags of an ATM as indexes into [`TEXTS`], with the terminator.
 const MACHINE: [u64; 5] = [1, 2, 3, 4, 0];
-/// Type of blobs with elements.
+/// The type of blobs that contain elements.
 const DATA: &str = "OSMData";
 
 fn format() -> FormatChoice {
@@ -26,7 +26,7 @@ fn import(file: &[u8]) -> Result<Import, ImportError> {
     read(file, &Options { format: format(), now, ..Options::default() })
 }
 
-/// Returns the reason of the rejection, without the common prefix of these errors.
+/// Returns the reason why a file is rejected, without the common prefix of the error texts.
 fn reason(file: &[u8]) -> String {
     match import(file).expect_err("damaged") {
         ImportError::NotPbf(reason) => reason,
@@ -42,7 +42,7 @@ fn deltas(numbers: &[i64]) -> Vec<u8> {
     packed(&numbers.iter().map(|number| zigzag(*number)).collect::<Vec<_>>())
 }
 
-/// Returns three dense nodes (the first and the last are ATMs); their coordinates are whole degrees.
+/// Returns the columns of three dense nodes with integer coordinates. The first and the last node are ATMs.
 fn columns() -> Vec<Vec<u8>> {
     let tags = [&MACHINE[..], &[0], &[5, 6], &MACHINE].concat();
     let info = [field(1, &packed(&[1, 1, 1])), field(2, &deltas(&[1_700_000_000, 60, -120]))].concat();
@@ -65,7 +65,7 @@ fn zlib(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Returns a blob with these fields; `blob` returns an uncompressed blob.
+/// Returns a blob with these encoded fields.
 fn stored(kind: &str, fields: &[u8]) -> Vec<u8> {
     let header = [field(1, kind.as_bytes()), integer(3, fields.len() as u64)].concat();
     [&u32::try_from(header.len()).unwrap().to_be_bytes()[..], &header, fields].concat()
@@ -75,12 +75,12 @@ fn compressed(content: &[u8]) -> Vec<u8> {
     stored(DATA, &[integer(2, content.len() as u64), field(3, &zlib(content))].concat())
 }
 
-/// Returns a block with a node.
+/// Returns a block with a single node.
 fn node(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(1, &fields.concat()))].concat()
 }
 
-/// Returns a block with a way.
+/// Returns a block with a single way.
 fn way(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(3, &fields.concat()))].concat()
 }
@@ -115,7 +115,8 @@ fn block_defines_its_units() {
     let info = field(4, &integer(2, 1_700_000));
     let machine = [field(2, &packed(&[1, 3])), field(3, &packed(&[2, 4])), info].concat();
     let node = node(&[integer(1, zigzag(7)), machine, integer(8, zigzag(3_000)), integer(9, zigzag(-9_700))]);
-    // Half a degree north and east of a grid of hundredths, times in thousands of seconds.
+    // Coordinates in hundredths of a degree with an offset of half a degree to the north and east; times in units of a
+    // thousand seconds.
     let units = [integer(17, 10_000_000), integer(18, 1_000_000), integer(19, 500_000_000), integer(20, 500_000_000)];
     let import = import(&blob(DATA, &[node, units.concat()].concat())).unwrap();
     let record = &import.rows[0].record;
@@ -127,7 +128,7 @@ fn block_defines_its_units() {
 fn required_features_are_checked_by_name() {
     let file = |features: &[&[u8]]| {
         let header: Vec<u8> = features.iter().flat_map(|feature| field(4, feature)).collect();
-        // Optional features, and the program that wrote the file.
+        // Optional features, and the name of the writing program.
         let header = [header, field(5, b"Sort.Type_then_ID"), field(16, b"some program")].concat();
         [blob("OSMHeader", &header), blob(DATA, &dense(&columns()))].concat()
     };
@@ -143,7 +144,7 @@ fn required_features_are_checked_by_name() {
 
 #[test]
 fn unknown_fields_are_skipped() {
-    // A blob of another kind, fields of other numbers and kinds, a relation.
+    // A blob of another kind, fields with other numbers and types, and a relation.
     let more = [integer(99, 1), field(98, b"more"), vec![0x99, 6], vec![0; 8], vec![0x9d, 6], vec![0; 4]].concat();
     let relation = field(2, &field(4, &more));
     let file = [stored("Index", b"\xff"), blob(DATA, &[dense(&columns()), relation, more].concat())].concat();
@@ -165,7 +166,7 @@ fn damage_outside_blocks_is_located() {
         (&stored(DATA, &[field(1, b""), field(3, b"")].concat()), "byte 0: a block is there twice"),
     ] {
         assert_eq!(reason(rest), expected);
-        // The position counts from the beginning of the file.
+        // The position is relative to the start of the file.
         let (word, at) = expected.split_once(' ').unwrap();
         let (at, rest_of_it) = at.split_once(':').unwrap();
         let at = at.parse::<usize>().unwrap() + whole.len();
@@ -246,7 +247,7 @@ fn texts_of_an_atm_are_utf_8() {
 fn block_size_is_limited_by_the_format() {
     let most = (32 << 20) - 1;
     let content = dense(&columns());
-    // A field that fills the rest of the block: its number, four bytes of length, the remaining bytes.
+    // A field that fills the rest of the block: its number, four bytes for the length, and the content.
     let filler = |length: usize| field(15, &vec![0; length - content.len() - 5]);
     for (length, is_read) in [(most, true), (most + 1, false), (most + (1 << 20), false)] {
         let content = [&content[..], &filler(length)].concat();

@@ -1,4 +1,4 @@
-//! The texts of the map in English.
+//! The English texts of the interactive map.
 
 use super::AtlasWords;
 

@@ -1,20 +1,20 @@
-//! The texts of the map: one file for each language.
+//! The translated texts of the interactive map, with one submodule for each language.
 
 mod english;
 mod spanish;
 
 use signpost_platform::pages::Language;
 
-/// The texts of the interactive map.
+/// The texts of the interactive map in a language.
 #[derive(Debug)]
 pub(super) struct AtlasWords {
     pub(super) title: &'static str,
     pub(super) description: &'static str,
-    /// The label of the canvas, by the number of ATMs.
+    /// Formats the label of the canvas from the number of ATMs.
     pub(super) drawing: fn(usize) -> String,
-    /// The label of the drawing without a script.
+    /// Formats the label of the overview drawing from the number of ATMs.
     pub(super) overview: fn(usize) -> String,
-    /// The note if there are more ATMs than dots.
+    /// Formats the note that there are fewer dots than ATMs from the number of dots.
     pub(super) thinned: fn(usize) -> String,
     pub(super) keys: &'static str,
     pub(super) closer: &'static str,
@@ -27,13 +27,13 @@ pub(super) struct AtlasWords {
     pub(super) nearest: fn(usize) -> String,
     pub(super) go_farther: &'static str,
     pub(super) streets: &'static str,
-    /// The unit of the rings.
+    /// The unit of the distance rings.
     pub(super) unit: &'static str,
-    /// The length of the unit in meters.
+    /// The length of the unit in metres.
     pub(super) unit_metres: &'static str,
 }
 
-/// Returns the texts of the map in a language.
+/// Returns the texts of the interactive map in a language.
 pub(super) fn atlas_words(language: Language) -> &'static AtlasWords {
     match language {
         Language::English => &english::ATLAS,

@@ -1,4 +1,4 @@
-//! The texts of the map in Spanish.
+//! The Spanish texts of the interactive map.
 
 use super::AtlasWords;
 

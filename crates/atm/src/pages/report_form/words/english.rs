@@ -1,4 +1,4 @@
-//! The texts of the form in English.
+//! The English texts of the report form.
 
 use super::ReportWords;
 use crate::reports::{DecidedBy, EvidenceSource, Finding};
@@ -35,7 +35,7 @@ pub(super) const REPORT: ReportWords = ReportWords {
     thanks_known: "Somebody has told us so already. Nothing has changed.",
     thanks_waits: "Many reports came at once. A person looks at yours before it is shown.",
     back: "Back to the machine",
-    said: |seen, count| match count {
+    people_count: |seen, count| match count {
         1 => format!("1 person says that {}.", claim(seen)),
         _ => format!("{count} people say that {}.", claim(seen)),
     },
@@ -47,7 +47,7 @@ pub(super) const REPORT: ReportWords = ReportWords {
     newest: |day| format!("Newest report: {day}."),
 };
 
-/// Returns an observation as a clause.
+/// Returns a clause that describes a finding.
 fn claim(seen: Finding) -> &'static str {
     match seen {
         Finding::There => "it is there and works",

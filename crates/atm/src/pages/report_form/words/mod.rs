@@ -1,4 +1,4 @@
-//! The texts of the form, a file for each language.
+//! The translated texts of the report form, with one submodule for each language.
 
 mod english;
 mod spanish;
@@ -7,11 +7,11 @@ use signpost_platform::pages::Language;
 
 use crate::reports::{DecidedBy, EvidenceSource, Finding};
 
-/// The texts of the form in one language.
+/// The texts of the report form in one language.
 pub(super) struct ReportWords {
     pub(super) heading: &'static str,
     pub(super) promise: &'static str,
-    /// An observation as a clause.
+    /// Returns a clause that describes a finding.
     pub(super) claim: fn(Finding) -> &'static str,
     pub(super) how_label: &'static str,
     pub(super) how_none: &'static str,
@@ -27,22 +27,22 @@ pub(super) struct ReportWords {
     pub(super) bad_text: &'static str,
     pub(super) stale: &'static str,
     pub(super) banned: &'static str,
-    /// The text if there are too many reports, by the minutes until another is accepted.
+    /// Formats the error of an exceeded rate limit from the minutes until the next report is accepted.
     pub(super) too_many: fn(u64) -> String,
     pub(super) thanks: &'static str,
     pub(super) thanks_shown: &'static str,
     pub(super) thanks_known: &'static str,
     pub(super) thanks_waits: &'static str,
     pub(super) back: &'static str,
-    /// How many people reported an observation, as a sentence.
-    pub(super) said: fn(Finding, usize) -> String,
+    /// Formats a sentence with the number of people who reported a finding.
+    pub(super) people_count: fn(Finding, usize) -> String,
     pub(super) decided: fn(DecidedBy, Finding) -> String,
     pub(super) disputed: &'static str,
-    /// The day of the newest report.
+    /// Formats the date of the newest report.
     pub(super) newest: fn(&str) -> String,
 }
 
-/// Returns the texts in a language.
+/// Returns the texts of the report form in a language.
 pub(super) fn report_words(language: Language) -> &'static ReportWords {
     match language {
         Language::English => &english::REPORT,

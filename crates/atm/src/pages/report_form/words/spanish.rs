@@ -1,4 +1,4 @@
-//! The texts of the form in Spanish.
+//! The Spanish texts of the report form.
 
 use super::ReportWords;
 use crate::reports::{DecidedBy, EvidenceSource, Finding};
@@ -35,7 +35,7 @@ pub(super) const REPORT: ReportWords = ReportWords {
     thanks_known: "Alguien ya nos lo dijo. No ha cambiado nada.",
     thanks_waits: "Llegaron muchos avisos a la vez. Una persona mira el tuyo antes de que se muestre.",
     back: "Volver al cajero",
-    said: |seen, count| match count {
+    people_count: |seen, count| match count {
         1 => format!("1 persona dice que {}.", claim(seen)),
         _ => format!("{count} personas dicen que {}.", claim(seen)),
     },
@@ -47,7 +47,7 @@ pub(super) const REPORT: ReportWords = ReportWords {
     newest: |day| format!("Aviso más reciente: {day}."),
 };
 
-/// Returns an observation as a clause.
+/// Returns a clause that describes a finding.
 fn claim(seen: Finding) -> &'static str {
     match seen {
         Finding::There => "está ahí y funciona",
