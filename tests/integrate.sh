@@ -148,7 +148,8 @@ for step in "$folder"/steps/*; do
     *.py) cp "$step" site.py ;;
     *.open) opens "$(cat "$step")" ;;
     *.sh)
-      ! grep -q '^make test$' "$step" || continue
+      # Tests do not send requests to public servers.
+      ! grep -qE '^(make test|signpost atms feeds add btcmap)$' "$step" || continue
       # In this shell, so that variables of a block are set in the next block.
       . "$step" >>"$folder/log" 2>&1
       started=$((started + $(grep -c '&$' "$step" || true)))

@@ -62,14 +62,24 @@ type ATM struct {
 	Address        string  `json:"address"`
 	Lat            float64 `json:"lat"`
 	Lon            float64 `json:"lon"`
-	Hours          string  `json:"hours,omitempty"`
-	OpensAt        string  `json:"opensAt,omitempty"`
-	ClosesAt       string  `json:"closesAt,omitempty"`
-	Reports        string  `json:"reports,omitempty"`
+	// URL is the page of the ATM.
+	URL string `json:"url,omitempty"`
+	// Directions is the URL of a map service with directions, in the first ten ATMs.
+	Directions string `json:"directions,omitempty"`
+	// LastConfirmed is when a source or a report last confirmed the ATM.
+	LastConfirmed string            `json:"lastConfirmed,omitempty"`
+	Phone         string            `json:"phone,omitempty"`
+	Fees          map[string]string `json:"fees,omitempty"`
+	Limits        map[string]string `json:"limits,omitempty"`
+	Hours         string            `json:"hours,omitempty"`
+	OpensAt       string            `json:"opensAt,omitempty"`
+	ClosesAt      string            `json:"closesAt,omitempty"`
+	Reports       string            `json:"reports,omitempty"`
 }
 
 // ATMList is a list of ATMs, nearest first, with texts for users. Notice, Advisories and Attribution must be shown with
 // the list. DataAsOf is the date of the newest listed ATM; OldestDataAsOf is set if the oldest is more than a year older.
+// HowToReport is how people report an ATM that is gone or wrong.
 type ATMList struct {
 	ATMs           []ATM      `json:"atms"`
 	Total          int64      `json:"total"`
@@ -77,6 +87,7 @@ type ATMList struct {
 	DataAsOf       string     `json:"dataAsOf,omitempty"`
 	OldestDataAsOf string     `json:"oldestDataAsOf,omitempty"`
 	Notice         string     `json:"notice,omitempty"`
+	HowToReport    string     `json:"howToReport,omitempty"`
 	Advisories     []Advisory `json:"advisories,omitempty"`
 	Attribution    []string   `json:"attribution"`
 }
@@ -130,7 +141,16 @@ type Advisory struct {
 	SourceURL string `json:"sourceUrl,omitempty"`
 }
 
-// ATMDetails are the details of an ATM.
+// SeveralATMs are the details of several ATMs. NotFound are the unknown IDs. Notice and Advisories must be shown with them.
+type SeveralATMs struct {
+	ATMs        []ATMDetails `json:"atms"`
+	NotFound    []int64      `json:"notFound"`
+	Notice      string       `json:"notice,omitempty"`
+	HowToReport string       `json:"howToReport,omitempty"`
+	Advisories  []Advisory   `json:"advisories,omitempty"`
+}
+
+// ATMDetails are the details of an ATM. Listed is false if its source removed the ATM in the last 90 days.
 type ATMDetails struct {
 	ID             int64             `json:"id"`
 	Name           string            `json:"name"`
@@ -163,6 +183,11 @@ type ATMDetails struct {
 	Fiat           []string          `json:"fiat,omitempty"`
 	Fees           map[string]string `json:"fees,omitempty"`
 	Limits         map[string]string `json:"limits,omitempty"`
+	URL            string            `json:"url,omitempty"`
+	Directions     string            `json:"directions,omitempty"`
+	LastConfirmed  string            `json:"lastConfirmed,omitempty"`
+	Listed         *bool             `json:"listed,omitempty"`
+	HowToReport    string            `json:"howToReport,omitempty"`
 	KYC            string            `json:"kyc,omitempty"`
 	Trades         map[string]any    `json:"trades,omitempty"`
 	Reports        map[string]any    `json:"reports,omitempty"`
@@ -198,6 +223,11 @@ func (a *ATMs) Nearest(ctx context.Context, params NearestParams) (*NearestATMs,
 // Get returns the details of an ATM.
 func (a *ATMs) Get(ctx context.Context, atmID int64) (*ATMDetails, error) {
 	return callTool[ATMDetails](ctx, a.c, "get_atm_details", map[string]int64{"atmId": atmID})
+}
+
+// GetMany returns the details of 1 to 20 ATMs.
+func (a *ATMs) GetMany(ctx context.Context, atmIDs []int64) (*SeveralATMs, error) {
+	return callTool[SeveralATMs](ctx, a.c, "get_atm_details", map[string][]int64{"atmIds": atmIDs})
 }
 
 // Status counts the ATMs around a place by status.

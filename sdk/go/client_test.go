@@ -235,8 +235,9 @@ func perform(t *testing.T, client *Client, c clientCase) (any, error) {
 		User           string
 		Credential     string
 		Wait           int
-		ATMID          int64  `json:"atm_id"`
-		IdempotencyKey string `json:"idempotency_key"`
+		ATMID          int64   `json:"atm_id"`
+		ATMIDs         []int64 `json:"atm_ids"`
+		IdempotencyKey string  `json:"idempotency_key"`
 	}](t, c.Arguments)
 	switch c.Call {
 	case "sessions.create":
@@ -312,6 +313,8 @@ func perform(t *testing.T, client *Client, c clientCase) (any, error) {
 		return client.ATMs.Nearest(ctx, read[NearestParams](t, c.Arguments))
 	case "atms.get":
 		return client.ATMs.Get(ctx, of.ATMID)
+	case "atms.get_many":
+		return client.ATMs.GetMany(ctx, of.ATMIDs)
 	case "atms.status":
 		return client.ATMs.Status(ctx, read[StatusParams](t, c.Arguments))
 	case "atms.list_by_city":

@@ -271,6 +271,16 @@ func TestLocatorTypesMatchTheTools(t *testing.T) {
 		}
 		c := &comparison{seen: map[string]bool{}}
 		own := members(reflect.TypeOf(out), false)
+		if tool.Name == "get_atm_details" {
+			// The schema is for the details of one ATM and of several, so it requires no member.
+			for _, several := range []string{"atms", "notFound"} {
+				if tool.OutputSchema.Properties[several] == nil {
+					t.Error("the details of several ATMs have no", several)
+				}
+				delete(tool.OutputSchema.Properties, several)
+			}
+			tool.OutputSchema.Required = strings.Fields("id name status statusReason freshness address lat lon sources attribution")
+		}
 		for name := range own {
 			if tool.OutputSchema.Properties[name] == nil {
 				c.differ(tool.Name, "%s is not in its outputSchema", name)

@@ -13,13 +13,16 @@ export const TOOLS = JSON.parse(readFileSync(LISTED)).map((tool) => tool.name);
 export const NEWEST = '2026-07-28';
 export const run = promisify(execFile);
 
+/** The default rate limit of messages. */
+export const DEFAULT_LIMIT = '10/s';
+
 /** Starts `signpost serve` for the tests of a file; its addresses and a folder are set once the tests run. */
-export function program() {
+export function program(limit = 'off') {
   const running = { folder: mkdtempSync(join(tmpdir(), 'signpost-')) };
   let child;
   before(async () => {
     const args = ['serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', join(running.folder, 'data'), '--services', 'atm'];
-    const env = { ...process.env, SIGNPOST_RATE_LIMIT_MCP: 'off', SIGNPOST_RATE_LIMIT_SSE: 'off' };
+    const env = { ...process.env, SIGNPOST_RATE_LIMIT_MCP: limit, SIGNPOST_RATE_LIMIT_SSE: 'off' };
     child = spawn(process.env.SIGNPOST, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     Object.assign(running, JSON.parse(await firstLine(child)));
   });

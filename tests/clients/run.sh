@@ -19,6 +19,12 @@ if ! [ venv -nt requirements.txt ]; then
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
   touch venv
 fi
+# Its client of the protocol is older than that of the other clients.
+if ! [ langchain/venv -nt langchain/requirements.txt ]; then
+  python3 -m venv --clear langchain/venv
+  langchain/venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r langchain/requirements.txt
+  touch langchain/venv
+fi
 cargo build --quiet --locked --workspace --manifest-path ../Cargo.toml --target-dir "$target/clients"
 [ "${1:-}" != --install ] || exit 0
 

@@ -14,8 +14,13 @@ import yaml
 RULES = '../../deploy/prometheus/signpost.rules.yaml'
 DASHBOARD = '../../deploy/grafana/signpost.json'
 DOCS = '../../docs/operate.md'
-# Metrics that exist only after a login or a delivery.
-LATER = {'signpost_sessions', 'signpost_delivery_attempts'}
+# Metrics that exist only after a login or a delivery, or with a feed.
+LATER = {
+    'signpost_sessions',
+    'signpost_delivery_attempts',
+    'signpost_feed_failures',
+    'signpost_feed_last_success_timestamp_seconds',
+}
 
 
 def exported(program: str) -> set[str]:

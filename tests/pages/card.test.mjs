@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { Assistant, servedCard } from './assistant.mjs';
+import { Assistant } from './assistant.mjs';
 import { Visitor, launch } from './browser.mjs';
 import { KEPT, makeCard } from './card.mjs';
 import { CARD_STATES, MACHINES, found } from './cards.mjs';
@@ -129,11 +129,11 @@ test('controls without a supported function are hidden', async () => {
 });
 
 test('the assistant opens links, and its refusal is shown', async () => {
-  const card = (await servedCard(server)).text;
-  assert.match(card, /data-pages=""/);
-  const assistant = await open({ card: card.replace('data-pages=""', 'data-pages="https://atm.example.com"') });
+  const assistant = await open();
+  const result = found();
+  for (const atm of result.structuredContent.atms) atm.url = `https://atm.example.com/atm/${atm.id}`;
   await assistant.do('input', {});
-  await assistant.do('result', found());
+  await assistant.do('result', result);
   const link = (name) => assistant.card.getByRole('link', { name });
   await link('Directions Corner Shop 1').click();
   await link('Not there? Corner Shop 2').press('Enter');
@@ -157,6 +157,32 @@ test('without public pages there are no links', async () => {
   await assistant.do('result', found());
   await says(assistant, '5 of 10');
   assert.equal(await assistant.card.getByRole('link', { name: 'Not there?' }).count(), 0);
+});
+
+test('the card shows the oldest and the newest date of the data', async () => {
+  const assistant = await open();
+  const small = () => assistant.card.locator('main > div:last-child small').textContent();
+  await assistant.do('result', found());
+  await says(assistant, '5 of 10');
+  assert.match(await small(), /^Data of Nov 1, 2026 · /);
+  await assistant.do('result', found({ oldestDataAsOf: '2021-06-01T00:00:00Z' }));
+  await assistant.card.getByText('Data of Jun 1, 2021 until Nov 1, 2026 · ').waitFor();
+  await assistant.do('change', { locale: 'es-MX' });
+  await assistant.card.getByText(/^Datos del 1 jun 2021 hasta 1 nov 2026 · /).waitFor();
+});
+
+test('a date that a shortened list does not repeat is the date of the last confirmation', async () => {
+  const assistant = await open();
+  const result = found();
+  const { atms } = result.structuredContent;
+  for (const atm of atms) {
+    atm.lastConfirmed = atm.statusAsOf;
+    delete atm.statusAsOf;
+  }
+  await assistant.do('result', result);
+  await says(assistant, '5 of 10');
+  const statuses = await assistant.card.locator('li p:nth-of-type(2)').allTextContents();
+  assert.equal(statuses[0], '● Open until Mon 10:00 PM · as of Nov 1, 2026');
 });
 
 test('texts of third parties are not markup', async () => {

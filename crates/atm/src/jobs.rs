@@ -61,40 +61,46 @@ async fn run_feeds(service: AtmService) {
     service.draining.run_until_cancelled(rounds).await;
 }
 
-/// The waiting and running fetches, at most one for each feed. A slow feed occupies one permit, and delays other feeds
-/// only if they wait for a fourth permit.
+/// The waiting and running fetches, at most one for each server: public servers ask clients to send one request at a time.
+/// A slow server occupies one permit, and delays feeds of other servers only if they wait for a fourth permit.
 struct FeedFetches {
     service: AtmService,
     memory: FetchMemory,
     permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
-    names: HashMap<Id, String>,
+    /// The origins of the servers that the tasks fetch from.
+    servers: HashMap<Id, String>,
 }
 
 impl FeedFetches {
     fn new(service: AtmService) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_FETCHES));
-        Self { service, memory: FetchMemory::default(), permits, tasks: JoinSet::new(), names: HashMap::new() }
+        Self { service, memory: FetchMemory::default(), permits, tasks: JoinSet::new(), servers: HashMap::new() }
     }
 
-    /// Starts a task for each due feed without a task, in order of their due times.
+    /// Starts a task for the first due feed of each server without a task, in order of their due times. The other feeds
+    /// of the server follow at the next check after its end.
     async fn start_due(&mut self) -> Result<()> {
         let now = self.service.clock.now();
         let mut due = sql::list(&self.service.store).await?;
-        due.retain(|feed| feed.is_due(now) && !self.names.values().any(|name| *name == feed.name));
+        due.retain(|feed| feed.is_due(now));
         due.sort_by_key(|feed| feed.next_at);
         for feed in due {
+            let server = feed.server();
+            if self.servers.values().any(|busy| *busy == server) {
+                continue;
+            }
             let permits = Arc::clone(&self.permits);
-            let fetch = fetch_in_turn(self.service.clone(), self.memory.clone(), permits, feed.name.clone());
+            let fetch = fetch_in_turn(self.service.clone(), self.memory.clone(), permits, feed.name);
             let task = self.tasks.spawn(fetch);
-            self.names.insert(task.id(), feed.name);
+            self.servers.insert(task.id(), server);
         }
         Ok(())
     }
 
     fn remove(&mut self, ended: Result<(Id, ()), JoinError>) {
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
-        self.names.remove(&id);
+        self.servers.remove(&id);
     }
 }
 

@@ -6,11 +6,11 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use signpost_mcp::Icon;
 use signpost_platform::clock::Clock;
-use url::Url;
+use signpost_store::Store;
 
 use super::catalogue::Catalogue;
 
-/// The context of tools, resources and prompts. It has no store: a search does not read the database.
+/// The context of tools, resources and prompts.
 #[derive(Clone, Debug)]
 pub struct Locator {
     /// The ATMs and the place names.
@@ -19,8 +19,10 @@ pub struct Locator {
     pub clock: Clock,
     /// How clients reach the locator.
     pub deployment: Deployment,
-    /// The URL of its pages, if it has any.
-    pub public_url: Option<Url>,
+    /// The address of its pages without a trailing slash, if it has any.
+    pub pages: Option<String>,
+    /// The database, for the details of ATMs that their source no longer lists. A search does not read it.
+    pub store: Option<Store>,
 }
 
 /// The way in which clients reach the locator (ATM locator specification, §2).

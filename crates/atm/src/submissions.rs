@@ -23,7 +23,7 @@ use crate::service::AtmService;
 /// Maximum number of ATMs of an operator.
 const MAX_MACHINES: usize = 100_000;
 /// Limits of a submission.
-const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
+const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024, unpacked_bytes: 0 };
 
 pub(crate) async fn submit(
     State(service): State<AtmService>,
@@ -61,6 +61,7 @@ async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> R
         as_of: Some(now),
         now: Some(now),
         bounds: BOUNDS,
+        strict: true,
         ..Options::default()
     };
     let read = processor::run(move |cancel| {

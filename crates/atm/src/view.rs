@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Freshness, Point, Record, StatusReport};
 
-use crate::catalogue::{AtmReports, CatalogueEntry, Moment};
+use crate::catalogue::{AtmReports, CatalogueEntry, Moment, UnlistedAtm};
 
 /// The view of an ATM at a time.
 #[derive(Clone, Debug)]
@@ -25,6 +25,11 @@ impl<'a> AtmView<'a> {
             status: moment.status(entry),
             reports: moment.snapshot().reports(entry),
         }
+    }
+
+    /// Returns the view of an ATM that its source no longer lists.
+    pub(crate) fn of_unlisted(atm: &'a UnlistedAtm) -> Self {
+        Self { entry: &atm.entry, record: &atm.entry.atm.record, status: UnlistedAtm::STATUS, reports: None }
     }
 
     /// Returns the reason for the status, if it adds to the status.

@@ -101,10 +101,10 @@ fn rare_cell(more: &MoreFields, field: Field) -> String {
 pub fn csv<'a>(machines: impl Iterator<Item = (u64, &'a Record, String)>) -> Vec<u8> {
     const INFALLIBLE: &str = "a table in memory accepts rows as long as its header";
     let mut table = csv::Writer::from_writer(Vec::new());
-    let header = std::iter::once("id").chain(Field::all().map(Field::name)).chain(["attribution"]);
+    let header = std::iter::once("id").chain(exported_fields().map(Field::name)).chain(["attribution"]);
     table.write_record(header).expect(INFALLIBLE);
     for (id, record, attribution) in machines {
-        let cells = Field::all().map(|field| cell(record, field));
+        let cells = exported_fields().map(|field| cell(record, field));
         let row = std::iter::once(id.to_string()).chain(cells).chain([attribution]);
         table.write_record(row.map(|cell| formula::escape(&cell).into_owned())).expect(INFALLIBLE);
     }
@@ -128,6 +128,11 @@ pub fn feature(id: u64, record: &Record) -> Value {
         "geometry": { "type": "Point", "coordinates": coordinates },
         "properties": properties,
     })
+}
+
+/// Returns the fields of an export. Latitude and longitude have columns of their own.
+fn exported_fields() -> impl Iterator<Item = Field> {
+    Field::all().filter(|field| *field != Field::Coordinates)
 }
 
 fn text(text: Option<&ArcStr>) -> String {

@@ -298,6 +298,8 @@ fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
         ("atp", format!(r#"{{"features": [{{{point}, "properties": {{"@spider": "coins", "amenity": "atm"}}}}]}}"#)),
         ("geojson", format!(r#"{{"features": [{{{point}, "properties": {{}}}}]}}"#)),
         ("btcmap", r#"[{"id": 1, "lat": 1, "lon": 2, "icon": "local_atm"}]"#.to_owned()),
+        ("coinmap", r#"{"venues": [{"id": 1, "lat": 1, "lon": 2, "category": "atm"}]}"#.to_owned()),
+        ("json", r#"{"data": [{"id": 1, "lat": 1, "lon": 2}]}"#.to_owned()),
         ("tsv", "lat\tlon\n1\t2\n".to_owned()),
         ("csv", "lat,lon\n1,2\n".to_owned()),
     ];
@@ -322,7 +324,7 @@ fn every_format_is_recognized_and_read() {
 
 #[test]
 fn unknown_format_error_lists_all_formats() {
-    for name in ["", "xml", "GeoJSON", "json"] {
+    for name in ["", "xml", "GeoJSON", "yaml"] {
         let error = name.parse::<FormatChoice>().unwrap_err().to_string();
         for choice in FormatChoice::all() {
             assert!(error.contains(choice.name()), "{error}");

@@ -17,6 +17,9 @@ pub struct Call<'a> {
     pub revision: Revision,
     /// The request id for logged failures, if the transport provides it.
     pub request_id: Option<&'a str>,
+    /// Sentences about converted arguments for the reply of a tool
+    /// ([`Server::normalize_arguments`](crate::Server::normalize_arguments)).
+    pub notices: &'a [String],
     pub(crate) params: &'a Params<'a>,
     pub(crate) notifications: Option<&'a Notifications>,
     /// The capabilities declared by the client on this connection.

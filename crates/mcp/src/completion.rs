@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::argument_reading::ArgumentReading;
 use crate::fault::{RpcFault, quoted};
 use crate::json::{RawMembers, kind, string};
 use crate::message::Params;
@@ -56,7 +57,7 @@ impl<'a> CompletionRequest<'a> {
         let [name, value] = object_members(params.argument, ["name", "value"], "argument")?;
         match (name.and_then(string), value.and_then(string)) {
             (Some(argument), Some(typed)) => {
-                Ok(Self { target, argument, typed, known: known_arguments(params.context)? })
+                Ok(Self { target, argument, typed, known: known_arguments(params.context, params.reading)? })
             }
             _ => Err("params.argument needs the strings name and value".to_owned()),
         }
@@ -76,13 +77,21 @@ fn object_members<'a, const N: usize>(
 }
 
 /// Returns `context.arguments`, if the client sent it.
-fn known_arguments(context: Option<&RawValue>) -> Result<StringMap, String> {
+fn known_arguments(context: Option<&RawValue>, reading: ArgumentReading) -> Result<StringMap, String> {
     let Some(context) = context else { return Ok(StringMap::new()) };
     let [arguments] = RawMembers::<1>::read(context.get(), ["arguments"])
         .map_err(|_| format!("params.context must be an object, got {}", kind(context)))?
         .values;
-    let Some(arguments) = arguments else { return Ok(StringMap::new()) };
-    serde_json::from_str(arguments.get()).map_err(|_| "params.context.arguments must contain strings".to_owned())
+    let Some(arguments) = reading.value(arguments) else { return Ok(StringMap::new()) };
+    let known: BTreeMap<String, Option<String>> = serde_json::from_str(arguments.get()).map_err(|_| not_strings())?;
+    if !reading.is_lenient() && known.values().any(Option::is_none) {
+        return Err(not_strings());
+    }
+    Ok(known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+}
+
+fn not_strings() -> String {
+    "params.context.arguments must contain strings".to_owned()
 }
 
 impl<T: ToString> FromIterator<T> for Completion {

@@ -4,6 +4,7 @@ use data_encoding::BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 
+use crate::argument_reading::ArgumentReading;
 use crate::fault::{RpcFault, quoted};
 use crate::json::{kind, string};
 use crate::message::{Message, Meta, Params};
@@ -25,6 +26,9 @@ pub struct Context<'a> {
     pub headers_required: bool,
     /// The revision if neither header nor body contains it: negotiated with `initialize`, or [`Revision::ASSUMED`].
     pub revision: Revision,
+    /// The reading of parameters if neither header nor body contains a revision: lenient after `initialize` on this
+    /// connection.
+    pub argument_reading: ArgumentReading,
     /// The request id for logged and reported failures.
     pub request_id: Option<&'a str>,
     /// The capabilities declared with `initialize` on this connection. Requests of 2026-07-28 declare their own.
@@ -79,6 +83,7 @@ impl Context<'_> {
             headers: Headers::default(),
             headers_required: false,
             revision,
+            argument_reading: ArgumentReading::Strict,
             request_id: None,
             capabilities: None,
             log_level: None,
@@ -99,6 +104,11 @@ impl Context<'_> {
     /// Returns the probable revision of a request before its body is parsed.
     pub(crate) fn revision_without_body(&self) -> Revision {
         self.header_revision().ok().flatten().unwrap_or(self.revision)
+    }
+
+    /// Returns the reading of the parameters before the body is parsed.
+    pub(crate) fn reading_without_body(&self) -> ArgumentReading {
+        ArgumentReading::without_body(self.argument_reading, self.headers.get(&Headers::VERSION).is_some())
     }
 
     /// Returns the revision of a request after checking the requirements of this revision.

@@ -43,6 +43,7 @@
 //! returns its revision, `server` finds the method, `tools`, `resource` or `prompt` the handler, and `response` or
 //! `fault` render the result. All errors for clients are created in `fault`.
 
+mod argument_reading;
 mod call;
 mod completion;
 mod content;
@@ -70,14 +71,15 @@ mod structured;
 mod tool;
 mod tools;
 
+pub use argument_reading::{ArgumentReading, CLIENT_ARGUMENTS};
 pub use call::{Call, CallError, InputRequired};
 pub use completion::{Complete, Completion, StringMap};
 pub use content::{Content, Contents, Icon, Output};
 pub use context::{Context, Headers};
 pub use handler::Handler;
 pub use http::{
-    Bucket, Hosts, Http, OpenPage, OriginParseError, Origins, Permit, PostResult, PostToStream, RateLimiter, Relay,
-    RetryAfter, SessionLimits, Sessions, router,
+    Bucket, Hosts, Http, OpenPage, OriginParseError, Origins, OverLimit, Permit, PostResult, PostToStream, RateLimiter,
+    Relay, RetryAfter, SessionLimits, Sessions, router,
 };
 pub use message::MAX_MESSAGE_BYTES;
 pub use method::Method;
@@ -89,7 +91,7 @@ pub use revision::Revision;
 pub use server::{Server, ServerInfo};
 pub use stdio::serve_stdio;
 pub use structured::{Fragment, Structured, StructuredWriter};
-pub use tool::{Annotations, Arguments, Tool};
+pub use tool::{Annotations, Arguments, NormalizeArguments, NormalizedArguments, Tool};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

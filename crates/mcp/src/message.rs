@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use crate::argument_reading::ArgumentReading;
 use crate::fault::{RpcFault, quoted};
 use crate::json::{RawMembers, kind, string};
 use crate::revision::Revision;
@@ -36,8 +37,9 @@ impl InvalidMessage<'_> {
 }
 
 impl<'a> Message<'a> {
+    /// Parses a message. A byte order mark before it is skipped (RFC 8259, section 8.1).
     pub(crate) fn parse(body: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
-        let text = match str::from_utf8(body) {
+        let text = match str::from_utf8(without_byte_order_mark(body)) {
             Ok(text) => text,
             Err(error) => {
                 let detail = format!("the body is not UTF-8: {error}; {EXAMPLE}");
@@ -61,8 +63,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    pub(crate) fn params(&self, assumed: Revision) -> Result<Params<'a>, RpcFault> {
-        let Some(params) = self.params else { return Ok(Params::default()) };
+    /// Parses the members of `params`. `reading` is the reading without the body, which may contain a stateless
+    /// revision.
+    pub(crate) fn params(&self, assumed: Revision, reading: ArgumentReading) -> Result<Params<'a>, RpcFault> {
+        let Some(params) = reading.object(self.params) else {
+            return Ok(Params { reading, ..Params::default() });
+        };
         let names = [
             "_meta",
             "name",
@@ -98,25 +104,27 @@ impl<'a> Message<'a> {
             answers,
             state,
         ] = members.values;
-        let meta = match meta {
+        let meta = match reading.object(meta) {
             Some(meta) => Meta::read(meta, assumed)?,
             None => Meta::default(),
         };
+        let reading = reading.with_body_version(meta.version);
         if let Some(answers) = answers.filter(|answers| kind(answers) != "an object") {
             let detail = format!("params.inputResponses must be an object, got {}", kind(answers));
             return Err(RpcFault::malformed(assumed, detail));
         }
         Ok(Params {
+            reading,
             meta,
             name,
-            arguments,
+            arguments: reading.object(arguments),
             protocol_version,
             capabilities,
-            cursor,
+            cursor: reading.value(cursor),
             uri,
             reference,
             argument,
-            context,
+            context: reading.object(context),
             level,
             input_responses: answers,
             request_state: state,
@@ -128,6 +136,7 @@ impl<'a> Message<'a> {
 /// The members of `params` that are used by any method, unparsed.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
+    pub(crate) reading: ArgumentReading,
     pub(crate) meta: Meta<'a>,
     pub(crate) name: Option<&'a RawValue>,
     pub(crate) arguments: Option<&'a RawValue>,
@@ -212,6 +221,11 @@ impl<'a> Meta<'a> {
         let progress_token = progress_token.filter(|token| matches!(kind(token), "a string" | "a number"));
         Ok(Self { version, capabilities, progress_token, log_level })
     }
+}
+
+/// Returns the body without a UTF-8 byte order mark at its start.
+pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }
 
 fn envelope(text: &str) -> Result<RawMembers<'_, 4>, RpcFault> {

@@ -1,15 +1,17 @@
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::argument_reading::CLIENT_ARGUMENTS;
 use crate::call::Call;
 use crate::completion::{Complete, Completion, StringMap, unknown};
 use crate::content::{Content, Icon};
 use crate::fault::{RpcFault, quoted};
 use crate::handler::Handler;
-use crate::json::kind;
+use crate::json::{StrictObject, kind};
 use crate::list::PagedList;
 use crate::message::Params;
 use crate::outcome::{CallOutcome, call_outcome};
+use crate::tool::Arguments;
 
 /// A prompt: the start of a conversation, chosen by people from a menu.
 #[derive(Debug)]
@@ -90,21 +92,23 @@ impl<S> Prompt<S> {
 
     /// Returns the sent arguments after checking names and types.
     fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<StringMap, RpcFault> {
+        let is_lenient = params.reading.is_lenient();
         let mut texts = StringMap::new();
-        if let Some(sent) = params.arguments.filter(|sent| kind(sent) != "null") {
-            let sent: Map<String, Value> = serde_json::from_str(sent.get()).map_err(|_| {
-                RpcFault::malformed(call.revision, format!("params.arguments must be an object, got {}", kind(sent)))
-            })?;
-            for (name, value) in sent {
-                if !self.arguments.iter().any(|argument| argument.name == name) {
-                    let detail = format!("there is no argument {}; {}", quoted(&name), self.advice());
-                    return Err(RpcFault::params(detail));
+        for (name, value) in Self::sent(params, call)? {
+            let Some(argument) = self.arguments.iter().find(|argument| argument.name == name) else {
+                if is_lenient && CLIENT_ARGUMENTS.contains(&&*name) {
+                    continue;
                 }
-                let Value::String(text) = value else {
-                    return Err(RpcFault::params(format!("the argument {} must be a string", quoted(&name))));
-                };
-                texts.insert(name, text);
+                let detail = format!("there is no argument {}; {}", quoted(&name), self.advice());
+                return Err(RpcFault::params(detail));
+            };
+            if is_lenient && !argument.required && (value.is_null() || value == "") {
+                continue;
             }
+            let Value::String(text) = value else {
+                return Err(RpcFault::params(format!("the argument {} must be a string", quoted(&name))));
+            };
+            texts.insert(name, text);
         }
         for argument in &self.arguments {
             if argument.required && !texts.contains_key(argument.name) {
@@ -113,6 +117,22 @@ impl<S> Prompt<S> {
             }
         }
         Ok(texts)
+    }
+
+    /// Parses `params.arguments`. Absent arguments and `null` are an empty map.
+    fn sent(params: &Params<'_>, call: &Call<'_>) -> Result<Arguments, RpcFault> {
+        let Some(sent) = params.arguments.filter(|sent| kind(sent) != "null") else { return Ok(Arguments::new()) };
+        let not_an_object =
+            |got: &str| RpcFault::malformed(call.revision, format!("params.arguments must be an object, got {got}"));
+        let json = params.reading.object_json(sent).map_err(not_an_object)?;
+        let object: StrictObject = serde_json::from_str(&json).map_err(|_| not_an_object("invalid JSON"))?;
+        match object.repeated.filter(|_| params.reading.is_lenient()) {
+            Some(name) => {
+                let detail = format!("params.arguments has {} twice; send it once", quoted(&name));
+                Err(RpcFault::request(detail))
+            }
+            None => Ok(object.members),
+        }
     }
 
     /// Returns the names of the arguments, for error texts.

@@ -17,7 +17,7 @@ use crate::prompt::{Prompt, Prompts};
 use crate::resource::{Resource, Resources};
 use crate::response::{Cacheable, RpcResponse, completed, input_required, rendered, tool_response};
 use crate::revision::Revision;
-use crate::tool::{Arguments, Tool};
+use crate::tool::{Arguments, NormalizeArguments, Tool};
 use crate::tools::Tools;
 
 /// Default number of entries on a page of a list.
@@ -152,6 +152,14 @@ impl<S> Server<S> {
         self
     }
 
+    /// Sets the conversion of the arguments of all tools if they are read leniently
+    /// ([`ArgumentReading`](crate::ArgumentReading)). Without it, handlers receive them as they were sent.
+    #[must_use]
+    pub fn normalize_arguments(mut self, normalize: NormalizeArguments) -> Self {
+        self.tools.normalize = Some(normalize);
+        self
+    }
+
     /// Sets the number of entries on a page; the minimum is 1, the default 100.
     #[must_use]
     pub fn page_size(mut self, size: usize) -> Self {
@@ -280,10 +288,19 @@ impl<S: Sync> Server<S> {
         message: &Message<'_>,
         id: &RawValue,
     ) -> Result<RpcResponse, RpcFault> {
-        let params = &message.params(context.revision_without_body())?;
+        let params = &message.params(context.revision_without_body(), context.reading_without_body())?;
         let revision = context.revision(message, params)?;
         let Context { request_id, notifications, capabilities, log_level, .. } = *context;
-        let call = &Call { revision, request_id, params, notifications, capabilities, log_level, logs: self.logs };
+        let call = &Call {
+            revision,
+            request_id,
+            notices: &[],
+            params,
+            notifications,
+            capabilities,
+            log_level,
+            logs: self.logs,
+        };
         let meta = revision.is_stateless().then_some(&*self.meta);
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {

@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWr
 
 use crate::context::Context;
 use crate::fault::RpcFault;
-use crate::message::MAX_MESSAGE_BYTES;
+use crate::message::{MAX_MESSAGE_BYTES, without_byte_order_mark};
 use crate::negotiated::NegotiatedState;
 use crate::pending::{PendingResponse, ResponseStep};
 use crate::response::RpcResponse;
@@ -23,11 +23,11 @@ pub async fn serve_stdio<S: Sync>(
     mut reader: impl AsyncBufRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
-    let mut negotiated = NegotiatedState::default();
+    let mut negotiated = NegotiatedState::stdio();
     let mut line = Vec::new();
     while let Some(length) = read_line(&mut reader, &mut line).await? {
         let mut reply = match length {
-            LineRead::Whole if line.trim_ascii().is_empty() => continue,
+            LineRead::Whole if without_byte_order_mark(&line).trim_ascii().is_empty() => continue,
             LineRead::Whole => handle_line(server, state, &negotiated.context(), &line, &mut writer).await?,
             LineRead::TooLong => RpcResponse::fault(&too_long(), serde_json::value::RawValue::NULL),
         };

@@ -7,6 +7,20 @@ use crate::handler::Handler;
 /// The arguments of a call, by name. Absent arguments are an empty map.
 pub type Arguments = Map<String, Value>;
 
+/// Converts the arguments of a call with [lenient reading](crate::ArgumentReading) to the types of the tool's
+/// `input_schema`. Values that cannot be converted are returned unchanged; the handler rejects them. The error is the
+/// text of [`CallError::InvalidArgument`](crate::CallError::InvalidArgument).
+pub type NormalizeArguments = fn(&Value, Arguments) -> Result<NormalizedArguments, String>;
+
+/// The arguments of a call after lenient reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NormalizedArguments {
+    /// The converted arguments.
+    pub arguments: Arguments,
+    /// Sentences about conversions that the reply mentions, see [`Call::notices`](crate::Call::notices).
+    pub notices: Vec<String>,
+}
+
 /// A tool for models: a function and two schemas.
 #[derive(Debug)]
 pub struct Tool<S> {
@@ -16,8 +30,9 @@ pub struct Tool<S> {
     pub title: &'static str,
     /// Its description for models: purpose, and when to use it.
     pub description: &'static str,
-    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is used in error texts. An argument with
-    /// `x-mcp-header` is also expected as a header since 2026-07-28.
+    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is used in error texts; they are not listed,
+    /// because some model providers (Gemini) reject schemas with this keyword. An argument with `x-mcp-header` is also
+    /// expected as a header since 2026-07-28.
     pub input_schema: Value,
     /// JSON Schema of the returned value, of `"type": "object"`.
     pub output_schema: Option<Value>,
@@ -58,9 +73,13 @@ impl Annotations {
 impl<S> Tool<S> {
     /// Returns the entry of `tools/list`.
     pub(crate) fn listed(&self) -> Value {
+        let mut input_schema = self.input_schema.clone();
+        if let Some(keywords) = input_schema.as_object_mut() {
+            keywords.remove("examples");
+        }
         let mut entry = json!({
             "name": self.name, "title": self.title, "description": self.description,
-            "inputSchema": self.input_schema, "annotations": self.annotations,
+            "inputSchema": input_schema, "annotations": self.annotations,
         });
         if let Some(schema) = &self.output_schema {
             entry["outputSchema"] = schema.clone();

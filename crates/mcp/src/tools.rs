@@ -1,27 +1,28 @@
-use serde_json::value::RawValue;
-
 use crate::call::{Call, CallError};
+use crate::content::Output;
 use crate::context::Context;
 use crate::fault::{RpcFault, quoted};
-use crate::json::{StrictObject, kind};
+use crate::json::StrictObject;
 use crate::list::PagedList;
 use crate::message::Params;
 use crate::mirrored_argument::MirroredArgument;
 use crate::outcome::{CallOutcome, call_outcome};
 use crate::response::ToolResult;
 use crate::revision::Revision;
-use crate::tool::{Arguments, Tool};
+use crate::tool::{Arguments, NormalizeArguments, Tool};
 
 /// The tools of a server, in the order of the list.
 #[derive(Debug)]
 pub(crate) struct Tools<S> {
     all: Vec<(Tool<S>, Vec<MirroredArgument>)>,
     pub(crate) listed: PagedList,
+    /// The conversion of arguments that are read leniently.
+    pub(crate) normalize: Option<NormalizeArguments>,
 }
 
 impl<S> Default for Tools<S> {
     fn default() -> Self {
-        Self { all: Vec::new(), listed: PagedList::new("tools") }
+        Self { all: Vec::new(), listed: PagedList::new("tools"), normalize: None }
     }
 }
 
@@ -68,12 +69,12 @@ impl<S: Sync> Tools<S> {
         call: &Call<'_>,
     ) -> Result<CallOutcome<ToolResult>, RpcFault> {
         let (tool, mirrored) = self.named(params, call.revision)?;
-        let result = match arguments(tool, params.arguments, call.revision) {
+        let result = match arguments(tool, params, call.revision) {
             Ok(arguments) => {
                 if context.headers_required && call.revision.is_stateless() {
                     mirrored.iter().try_for_each(|mirrored| mirrored.check(&arguments, context.headers))?;
                 }
-                tool.call.run(state, &arguments, call).await
+                self.run(tool, state, arguments, call).await
             }
             Err(ArgumentsError::Value(detail)) => Err(CallError::InvalidArgument(detail)),
             Err(ArgumentsError::Request(fault)) => return Err(fault),
@@ -86,6 +87,16 @@ impl<S: Sync> Tools<S> {
             Ok(output) => Ok(CallOutcome::Done(ToolResult::Output(output))),
             Err(error) => call_outcome(Err(error), tool.name, call, RpcFault::params),
         }
+    }
+
+    /// Runs the handler, with converted arguments if they are read leniently.
+    async fn run(&self, tool: &Tool<S>, state: &S, arguments: Arguments, call: &Call<'_>) -> Result<Output, CallError> {
+        let Some(normalize) = self.normalize.filter(|_| call.params.reading.is_lenient()) else {
+            return tool.call.run(state, &arguments, call).await;
+        };
+        let normalized = normalize(&tool.input_schema, arguments).map_err(CallError::InvalidArgument)?;
+        let call = Call { notices: &normalized.notices, ..*call };
+        tool.call.run(state, &normalized.arguments, &call).await
     }
 }
 
@@ -104,13 +115,13 @@ fn is_tool_name(name: &str) -> bool {
 }
 
 /// Returns the arguments of a call.
-fn arguments<S>(tool: &Tool<S>, sent: Option<&RawValue>, revision: Revision) -> Result<Arguments, ArgumentsError> {
-    let Some(sent) = sent else { return Ok(Arguments::new()) };
-    if kind(sent) != "an object" {
-        let detail = format!("params.arguments must be an object, got {}; {}", kind(sent), tool.example());
-        return Err(ArgumentsError::Request(RpcFault::malformed(revision, detail)));
-    }
-    match serde_json::from_str::<StrictObject>(sent.get()) {
+fn arguments<S>(tool: &Tool<S>, params: &Params<'_>, revision: Revision) -> Result<Arguments, ArgumentsError> {
+    let Some(sent) = params.arguments else { return Ok(Arguments::new()) };
+    let json = params.reading.object_json(sent).map_err(|got| {
+        let detail = format!("params.arguments must be an object, got {got}; {}", tool.example());
+        ArgumentsError::Request(RpcFault::malformed(revision, detail))
+    })?;
+    match serde_json::from_str::<StrictObject>(&json) {
         Ok(StrictObject { repeated: Some(name), .. }) => {
             let name = quoted(&name);
             let detail = format!("params.arguments has {name} twice; send it once, {}", tool.example());

@@ -1,10 +1,12 @@
 //! The only source of the current time; `clippy.toml` forbids all others.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Notify;
 
 /// A clock with millisecond precision, so that a stored time equals the time that the rules used.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +25,19 @@ pub struct ManualClock {
     time: AtomicI64,
     /// The elapsed time in milliseconds.
     elapsed: AtomicI64,
+    /// Notified after each move.
+    moved: Notify,
 }
 
 impl Clock {
     /// Creates a clock that a test controls.
     #[must_use]
     pub fn manual(at: Timestamp) -> Self {
-        Self::Manual(Arc::new(ManualClock { time: at.as_millisecond().into(), elapsed: 0.into() }))
+        Self::Manual(Arc::new(ManualClock {
+            time: at.as_millisecond().into(),
+            elapsed: 0.into(),
+            moved: Notify::new(),
+        }))
     }
 
     /// Returns the current time, truncated to milliseconds.
@@ -62,12 +70,33 @@ impl Clock {
         }
     }
 
+    /// Waits until this elapsed time of the clock. A manual clock does not move by itself: the test moves it.
+    pub async fn wait_until(&self, time: Duration) {
+        match self {
+            Self::System => {
+                while let Some(left) = time.checked_sub(self.elapsed()).filter(|left| !left.is_zero()) {
+                    tokio::time::sleep(left).await;
+                }
+            }
+            Self::Manual(manual) => loop {
+                let mut moved = pin!(manual.moved.notified());
+                // Registered before the comparison, so that no move is missed.
+                moved.as_mut().enable();
+                if self.elapsed() >= time {
+                    return;
+                }
+                moved.await;
+            },
+        }
+    }
+
     /// Advances a manual clock. Does nothing on the system clock.
     pub fn advance(&self, by: SignedDuration) {
         if let Self::Manual(manual) = self {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
             manual.time.fetch_add(by, Ordering::Relaxed);
             manual.elapsed.fetch_add(by.max(0), Ordering::Relaxed);
+            manual.moved.notify_waiters();
         }
     }
 
@@ -77,5 +106,32 @@ impl Clock {
         if let Self::Manual(manual) = self {
             manual.time.store(at.as_millisecond(), Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn manual_clock_wakes_at_its_time() {
+        let clock = Clock::manual(Timestamp::UNIX_EPOCH);
+        let mut waiting = pin!(clock.wait_until(Duration::from_secs(2)));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        clock.advance(SignedDuration::from_millis(1999));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        clock.advance(SignedDuration::from_millis(1));
+        assert!(waiting.now_or_never().is_some());
+        assert!(clock.wait_until(Duration::from_secs(2)).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn system_clock_does_not_wake_early() {
+        let clock = Clock::System;
+        let time = clock.elapsed() + Duration::from_millis(3);
+        clock.wait_until(time).await;
+        assert!(clock.elapsed() >= time);
     }
 }

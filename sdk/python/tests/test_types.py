@@ -46,6 +46,9 @@ TOOLS = {
     "list_atms_by_city": locator.CityAtms,
 }
 
+# The members that all details have.
+DETAILS = ["id", "name", "status", "statusReason", "freshness", "address", "lat", "lon", "sources", "attribution"]
+
 
 @pytest.fixture(scope="module")
 def document() -> Any:
@@ -66,7 +69,13 @@ def test_locator_result_matches_its_schema(server: Server, name: str) -> None:
     with urlopen(Request(f"{server.origin}/mcp", body, {"content-type": "application/json"})) as reply:
         tools = {tool["name"]: tool["outputSchema"] for tool in json.load(reply)["result"]["tools"]}
     assert set(tools) == set(TOOLS)
-    assert problems({}, tools[name], TOOLS[name], name) == []
+    schema = tools[name]
+    if name == "get_atm_details":
+        members = dict(schema["properties"])
+        assert {members.pop(several)["type"] for several in ("atms", "notFound")} == {"array"}
+        # The schema is for the details of one ATM and of several, so it requires no member.
+        schema = schema | {"properties": members, "required": DETAILS}
+    assert problems({}, schema, TOOLS[name], name) == []
 
 
 def test_schema_differences_are_found(document: Any) -> None:

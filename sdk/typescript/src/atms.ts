@@ -39,6 +39,17 @@ export interface AtmItem {
   address: string;
   lat: number;
   lon: number;
+  /** The page of the ATM. */
+  url?: string;
+  /** The URL of a map service with directions, in the first ten ATMs. */
+  directions?: string;
+  /** When a source or a report last confirmed the ATM. */
+  lastConfirmed?: string;
+  phone?: string;
+  /** `buyPercent`, `buyFixed`, `sellPercent`, `sellFixed`, `currency`. */
+  fees?: Record<string, string>;
+  /** `min`, `max`, `maxDay`, `kycAbove`, `currency`. */
+  limits?: Record<string, string>;
   hours?: string;
   opensAt?: string;
   closesAt?: string;
@@ -62,6 +73,8 @@ export interface AtmList {
   oldestDataAsOf?: string;
   /** Must be shown before the list. */
   notice?: string;
+  /** How people report an ATM that is gone or wrong. */
+  howToReport?: string;
 }
 
 export interface NearestAtms extends AtmList {
@@ -103,6 +116,16 @@ export interface Atm {
   images?: string[];
   kyc?: 'none' | 'phone' | 'id';
   limits?: Record<string, string>;
+  /** The page of the ATM. */
+  url?: string;
+  /** The URL of a map service with directions. */
+  directions?: string;
+  /** When a source or a report last confirmed the ATM. */
+  lastConfirmed?: string;
+  /** False if its source removed the ATM in the last 90 days. */
+  listed?: boolean;
+  /** How people report that the ATM is gone or wrong. */
+  howToReport?: string;
   locatedIn?: string;
   machine?: Record<string, string>;
   network?: string;
@@ -124,6 +147,18 @@ export interface Atm {
   reports?: Record<string, unknown>;
   website?: string;
   wheelchair?: 'yes' | 'no';
+}
+
+/** The details of several ATMs. */
+export interface SeveralAtms {
+  atms: Atm[];
+  /** The unknown IDs. */
+  notFound: number[];
+  /** Must be shown before the ATMs. */
+  notice?: string;
+  advisories?: Advisory[];
+  /** How people report an ATM that is gone or wrong. */
+  howToReport?: string;
 }
 
 /** A place: either `location`, as free text, or `lat` and `lon`. */
@@ -180,6 +215,11 @@ export class Atms {
   /** Returns the details of an ATM. */
   async get(atmId: number): Promise<Atm> {
     return this.#call('get_atm_details', { atmId });
+  }
+
+  /** Returns the details of 1 to 20 ATMs. Fails with `tool_error` if all IDs are unknown. */
+  async getMany(atmIds: number[]): Promise<SeveralAtms> {
+    return this.#call('get_atm_details', { atmIds });
   }
 
   /** Counts the ATMs near a place by status. */

@@ -11,7 +11,7 @@ import { ROOT, said, vectors } from './vectors.mjs';
 const { key, cases } = vectors('client');
 const NAMES = {
   'domains.send_test_event': 'sendTestEvent', 'users.delete_all': 'deleteAll', 'users.delete_credential': 'deleteCredential',
-  'deliveries.retry_all': 'retryAll', 'atms.list_by_city': 'listByCity', 'sessions.qr_svg': 'qrSvg',
+  'deliveries.retry_all': 'retryAll', 'atms.list_by_city': 'listByCity', 'atms.get_many': 'getMany', 'sessions.qr_svg': 'qrSvg',
 };
 let ports;
 let replies;
@@ -33,6 +33,7 @@ function run(signpost, call, args) {
   if (name === 'all') return collected(signpost[group].all(...(domain_id ? [domain_id] : []), ...body));
   const method = signpost[group][NAMES[call] ?? name].bind(signpost[group]);
   if (call === 'atms.get') return method(atm_id);
+  if (call === 'atms.get_many') return method(args.atm_ids);
   if (group === 'atms') return method(args);
   const ids = [id, domain_id, ...(group === 'users' ? [user] : []), credential].filter((id) => id !== undefined);
   if (call === 'sessions.create') return method({ ...rest, ...(user && { user }) }, { idempotencyKey: idempotency_key });

@@ -66,16 +66,17 @@ function verdict(atm) {
 }
 
 function row(atm) {
+  // A shortened list does not repeat a date.
+  atm.statusAsOf ??= atm.lastConfirmed;
   const asOf = dated('asOf', atm.statusAsOf) || (atm.status !== 'unknown' && t('undated'));
   const to = `https://www.google.com/maps/dir/?api=1&destination=${atm.lat},${atm.lon}`;
-  const { pages } = root.dataset;
   return make('li', {},
     make('h2', { tabIndex: -1 }, atm.name),
     make('p', {}, make('b', {}, `${atm.distance.split(' ')[0]} ${unit()}`), ' · ', atm.address),
     make('p', { className: atm.status }, make('span', { ariaHidden: true }, t(atm.status)[0]), verdict(atm), asOf && make('small', {}, ` · ${asOf}`)),
     atm.reports && told(atm.reports),
     link('directions', atm.name, to),
-    pages && link('gone', atm.name, `${pages}/atm/${atm.id}`));
+    link('gone', atm.name, atm.url));
 }
 
 /** Shows the next ATMs of the result, or requests them if the host supports tool calls. */
@@ -105,10 +106,11 @@ function news({ notice = '', advisories = [] }) {
 
 /** Returns the parts of the result other than its ATMs. */
 function around(result) {
-  const { advisories = [], attribution = [], counts = {}, dataAsOf, failure } = result;
+  const { advisories = [], attribution = [], counts = {}, dataAsOf, oldestDataAsOf, failure } = result;
   advice.replaceChildren(...advisories.map(advisory), told(failure ?? news(result)),
     make('p', {}, join(Object.entries(counts).map(([status, count]) => `${t(status)} ${count}`))));
-  foot.append(make('small', {}, join([dated('data', dataAsOf), ...attribution])));
+  const dates = join([dated('data', oldestDataAsOf ?? dataAsOf), dated('until', oldestDataAsOf && dataAsOf)], ' ');
+  foot.append(make('small', {}, join([dates, ...attribution])));
 }
 
 function show() {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::{self, Import, ImportError, Options};
+use signpost_locator::import::{self, Import, ImportError, NothingUsable, Options};
 use signpost_locator::{ArcStr, Record, Region};
 use signpost_store::Store;
 
@@ -51,7 +51,7 @@ impl FileContents {
     /// # Panics
     /// Never: a record can be written as JSON.
     pub fn from_bytes(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Self, ImportError> {
-        let mut import = import::read(bytes, options)?;
+        let mut import = import::read_with_places(bytes, options, gazetteer)?;
         let mut rows = Vec::with_capacity(import.rows.len());
         for row in std::mem::take(&mut import.rows) {
             options.cancel.check()?;
@@ -59,6 +59,14 @@ impl FileContents {
             rows.push((row.key, serde_json::to_string(&record).expect("a record has only strings and finite numbers")));
         }
         Ok(Self { import, rows })
+    }
+
+    /// Checks that the file has an ATM that can be used, or a removed ATM.
+    ///
+    /// # Errors
+    /// [`NothingUsable`], with the reason, if it has none.
+    pub fn check_usable(&self) -> Result<(), NothingUsable> {
+        if self.rows.is_empty() && self.import.gone.is_empty() { Err(NothingUsable::of(&self.import)) } else { Ok(()) }
     }
 }
 

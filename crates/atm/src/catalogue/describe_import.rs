@@ -1,7 +1,7 @@
 //! The outcome of an import as a document.
 
 use serde_json::{Value, json};
-use signpost_locator::import::Import;
+use signpost_locator::import::{CountedValues, Import, Suggestions};
 
 use super::plan::ImportCounts;
 
@@ -26,10 +26,41 @@ pub fn describe_import(source: &str, changes: ImportCounts, import: &Import, dry
         "columns": columns,
         "unused_columns": { "total": unused.total, "first": unused.first },
     });
+    if *filtered > 0 {
+        document["filtered_by"] = describe_counts(&import.filtered_by);
+    }
+    describe_suggestions(&mut document, &import.suggestions);
+    if !import.notices.is_empty() {
+        document["notices"] = json!(import.notices);
+    }
     for (member, date) in [("oldest", dates.oldest), ("newest", dates.newest)] {
         if let Some(date) = date {
             document["dates"][member] = json!(date);
         }
     }
     document
+}
+
+/// Adds the suggestions that there are.
+fn describe_suggestions(document: &mut Value, suggestions: &Suggestions) {
+    let Suggestions { filter, unmatched, unused_dates } = suggestions;
+    if let Some(filter) = filter {
+        document["suggested_filter"] = json!({
+            "column": filter.column, "value": filter.value, "rows": filter.rows, "total": filter.total,
+        });
+    }
+    if !unmatched.is_empty() {
+        let unmatched = unmatched.iter().map(|filter| {
+            json!({ "column": filter.column, "value": filter.value, "values": describe_counts(&filter.values) })
+        });
+        document["unmatched_filters"] = Value::Array(unmatched.collect());
+    }
+    if !unused_dates.is_empty() {
+        document["unused_dates"] = json!(unused_dates);
+    }
+}
+
+fn describe_counts(counts: &CountedValues) -> Value {
+    let values = counts.most_frequent().into_iter();
+    Value::Object(values.map(|(value, count)| (value.to_owned(), count.into())).collect())
 }

@@ -20,6 +20,7 @@ mod stored;
 mod town;
 mod town_drafts;
 mod towns;
+mod unlisted;
 mod watch;
 
 pub use apply::{FileContents, ImportRules, TooManyAtms, apply, apply_with};
@@ -37,4 +38,5 @@ pub use sql::{Conflict, ImportSteps, RequiredStatementRefused, SourceCount, Stor
 pub use stored::{StoredAtm, UnmergedAtm};
 pub use town::{Town, TownArea};
 pub use towns::Towns;
+pub use unlisted::{UnlistedAtm, find_successor};
 pub use watch::watch;

@@ -160,6 +160,14 @@ impl Feed {
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
     }
 
+    /// Returns the origin of the URL, such as `https://overpass-api.de`: public servers ask clients to send one request at
+    /// a time. For an invalid URL, the URL itself.
+    #[must_use]
+    pub fn server(&self) -> String {
+        let origin = self.address().ok().map(|url| url.origin().ascii_serialization());
+        origin.unwrap_or_else(|| self.url.clone())
+    }
+
     /// Returns the headers of the next request. Validators are left out if the URL asks only for changes: the changes
     /// since another time are another document.
     pub(super) fn request_headers(&self) -> HeaderMap {

@@ -38,15 +38,20 @@ impl FetchMemory {
     ///
     /// # Errors
     /// The errors of [`Outbound::send`].
-    pub(super) async fn download(&self, outbound: &Outbound, request: Request<'_>) -> Result<Download> {
+    pub(super) async fn download(
+        &self,
+        outbound: &Outbound,
+        egress: EgressPolicy,
+        request: Request<'_>,
+    ) -> Result<Download> {
         let max_body = request.max_body.min(self.max_small_bytes + 1);
-        let response = outbound.send(EgressPolicy::Everything, Request { max_body, ..request.clone() }).await?;
+        let response = outbound.send(egress, Request { max_body, ..request.clone() }).await?;
         if response.body.len() <= self.max_small_bytes {
             return Ok(Download { response, permit: None });
         }
         drop(response);
         let permit = Arc::clone(&self.large).acquire_owned().await?;
-        let response = outbound.send(EgressPolicy::Everything, request).await?;
+        let response = outbound.send(egress, request).await?;
         Ok(Download { response, permit: Some(permit) })
     }
 
@@ -104,7 +109,7 @@ mod tests {
     async fn download(memory: &FetchMemory, outbound: &Outbound, url: &Url) -> Download {
         let (headers, timeout) = (HeaderMap::new(), Duration::from_secs(30));
         let request = Request { method: Method::GET, url, headers, body: None, timeout, max_body: LARGE_BYTES + 1 };
-        memory.download(outbound, request).await.unwrap()
+        memory.download(outbound, EgressPolicy::Everything, request).await.unwrap()
     }
 
     #[tokio::test]

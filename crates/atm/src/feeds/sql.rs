@@ -36,6 +36,8 @@ const RECORD_WHOLE: &str = "
 const RECORD_PART: &str = "
     UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2 AND synced_to = $6";
 
+const STATES: &str = "SELECT name, failures, fetched_at FROM atm_feeds ORDER BY failures DESC, name LIMIT $1";
+
 const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 
 /// Returns all feeds, by name.
@@ -52,6 +54,29 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 /// The errors of [`Store::read`], or if the row is not a valid feed.
 pub async fn find(store: &Store, name: &str) -> Result<Option<Feed>> {
     store.read_one(FEED, params![name]).await?.map(read_feed).transpose()
+}
+
+/// The state of a feed, for monitoring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedState {
+    /// The name of the feed.
+    pub name: String,
+    /// The number of failures since the last success.
+    pub failures: i64,
+    /// The time of the last success.
+    pub fetched_at: Option<Timestamp>,
+}
+
+/// Returns the states of at most `max` feeds, the most failures first. Unlike [`list`], it reads no other column, so that
+/// an invalid row hides no state.
+///
+/// # Errors
+/// The errors of [`Store::read`].
+pub async fn list_states(store: &Store, max: u32) -> Result<Vec<FeedState>> {
+    let rows = store.read(STATES, params![max]).await?;
+    let state =
+        |row: Row| Ok(FeedState { name: row.text(0)?.to_owned(), failures: row.int(1)?, fetched_at: row.opt_time(2)? });
+    rows.into_iter().map(state).collect()
 }
 
 fn read_feed(row: Row) -> Result<Feed> {

@@ -3,29 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use reqwest::Method;
-use reqwest::header::{ETAG, LAST_MODIFIED, LOCATION};
+use reqwest::header::{ETAG, HeaderMap, LAST_MODIFIED, LOCATION};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Options};
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Outbound, OutboundResponse, Request};
+use signpost_platform::outbound::{EgressPolicy, Outbound, OutboundResponse, Request};
 use signpost_store::Store;
 use url::Url;
 
 use super::feed::{Feed, FetchFailed, SyncOutcome, Validators, is_conditional};
 use super::memory::{Download, FetchMemory};
+use super::redirect::{DownloadTarget, MAX_REDIRECTS};
 use super::sql;
 use crate::catalogue::{
     Coverage, FileContents, ImportRules, ImportSteps, RequiredStatementRefused, Source, apply_with,
 };
 use crate::processor;
 
-/// Maximum size of the document of a feed, in bytes.
+/// Maximum size of the document of a feed, also decompressed, in bytes.
 const MAX_FEED_BYTES: usize = 256 << 20;
 /// Limits of the import of a document.
-const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
+const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20, unpacked_bytes: MAX_FEED_BYTES };
 /// RFC 9110, section 15.4.5: 304 is allowed only for a conditional request.
 const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a request without If-None-Match and \
                                     If-Modified-Since, so there is nothing to import; its server, or a cache in front of \
@@ -45,7 +46,7 @@ pub struct FeedFetcher {
     pub memory: FetchMemory,
     /// The time at which a fetch begins and ends.
     pub clock: Clock,
-    /// Maximum duration of a request: name, connection, head and body together.
+    /// Maximum duration of a request: name, connection, head and body together. A redirect is another request.
     pub timeout: Duration,
     /// Whether to fetch the feed as a whole, without validators, and to import it even if more than 20 % of the ATMs
     /// would be removed.
@@ -72,13 +73,9 @@ impl FeedFetcher {
 
     async fn fetch(&self, gazetteer: &Arc<Gazetteer>, feed: &Feed) -> Result<SyncOutcome, FetchFailed> {
         let started_at = self.clock.now();
-        let url = feed.address()?;
         let headers = feed.request_headers();
         let is_conditional = is_conditional(&headers);
-        // One byte above the limit, to detect a larger document.
-        let max_body = MAX_FEED_BYTES + 1;
-        let request = Request { method: Method::GET, url: &url, headers, body: None, timeout: self.timeout, max_body };
-        let Download { response: answer, permit: _permit } = self.memory.download(&self.outbound, request).await?;
+        let (url, Download { response: answer, permit: _permit }) = self.download(feed.address()?, &headers).await?;
         match answer.status {
             200 => {}
             304 if is_conditional => return Ok(SyncOutcome::Unchanged),
@@ -91,6 +88,9 @@ impl FeedFetcher {
         let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
         let _import_permit = self.memory.begin_import().await?;
         let contents = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
+        if feed.extent() == Coverage::Full {
+            contents.check_usable().map_err(anyhow::Error::from)?;
+        }
         let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
         let rules = ImportRules { extent: feed.extent(), force: self.force, dry_run: false, max_atms: usize::MAX };
         let import = apply_with(&self.store, &source, &contents, rules, |_| ImportSteps {
@@ -102,6 +102,26 @@ impl FeedFetcher {
             Err(error) if error.is::<RequiredStatementRefused>() => Ok(SyncOutcome::Superseded),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+impl FeedFetcher {
+    /// Downloads a document, and follows temporary redirects. Returns the URL of the response.
+    async fn download(&self, url: Url, headers: &HeaderMap) -> Result<(Url, Download)> {
+        let mut target = DownloadTarget { url, egress: EgressPolicy::Everything };
+        // One byte above the limit, to detect a larger document.
+        let max_body = MAX_FEED_BYTES + 1;
+        for _ in 0..=MAX_REDIRECTS {
+            let (url, headers) = (&target.url, headers.clone());
+            let request = Request { method: Method::GET, url, headers, body: None, timeout: self.timeout, max_body };
+            let download = self.memory.download(&self.outbound, target.egress, request).await?;
+            let location = text(&download.response, &LOCATION);
+            match target.of_response(download.response.status, location.as_deref()) {
+                Some(next) => target = next,
+                None => return Ok((target.url, download)),
+            }
+        }
+        bail!("it redirected more than {MAX_REDIRECTS} times")
     }
 }
 

@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value, json};
 use signpost_mcp::{Contents, Handler, Resource};
-use url::Url;
 
 use crate::locator::{Locator, icons};
 
@@ -14,8 +13,6 @@ const URI: &str = "ui://signpost/atms-v1.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 const HTML: &str = include_str!("../../assets/atms-v1.html");
-/// The attribute of the card for the address of the pages, if there is none.
-const NO_PAGES: &str = r#"data-pages="""#;
 
 /// Returns the settings of the extension in the capabilities of the server.
 pub(super) fn settings() -> Map<String, Value> {
@@ -50,15 +47,8 @@ pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
         icons: icons(),
         meta: Map::from_iter([("ui".to_owned(), ui)]),
         completions: Vec::new(),
-        read: Handler::Sync(|locator, _, _| Ok(Contents::Text(html(locator.public_url.as_ref())))),
+        read: Handler::Sync(|_, _, _| Ok(Contents::Text(HTML.to_owned()))),
     }
-}
-
-/// Returns the card, with links to the pages if there is a public URL.
-fn html(public_url: Option<&Url>) -> String {
-    let Some(url) = public_url else { return HTML.to_owned() };
-    let address = url.as_str().trim_end_matches('/').replace('&', "&amp;").replace('"', "&quot;");
-    HTML.replace(NO_PAGES, &format!(r#"data-pages="{address}""#))
 }
 
 #[cfg(test)]
@@ -72,19 +62,6 @@ mod tests {
         assert_eq!(named, [Some("www.google.com")], "the link for directions");
         for word in ["src=", "@import", "url(", "eval(", "fetch("] {
             assert!(!HTML.contains(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn page_url_is_escaped_in_its_attribute() {
-        assert!(html(None).contains(NO_PAGES));
-        for (address, written) in [
-            ("https://atm.example.com/", r#"data-pages="https://atm.example.com""#),
-            ("https://example.com/atm/", r#"data-pages="https://example.com/atm""#),
-            ("https://example.com/a\"><b>&copy", r#"data-pages="https://example.com/a%22%3E%3Cb%3E&amp;copy""#),
-        ] {
-            let card = html(Some(&Url::parse(address).expect("an address")));
-            assert!(card.contains(written), "{written}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod card;
 mod completions;
 pub mod discovery;
 mod prompts;
+mod rate_limiter;
 mod relay;
 mod resources;
 mod server;

@@ -1,5 +1,6 @@
 //! Prompts that start a conversation about Bitcoin ATMs.
 
+use futures_util::FutureExt;
 use signpost_mcp::{
     CallError, Complete, Content, Contents, Handler, Prompt, PromptArgument, PromptMessage, Role, StringMap,
 };
@@ -51,7 +52,9 @@ pub(crate) fn all() -> [Prompt<Locator>; 3] {
                 Some(completions::atm_id),
             )],
             icons: icons(),
-            get: Handler::Sync(|locator, arguments, _| is_open(locator, arguments["atmId"].trim())),
+            get: Handler::AsyncSilent(|locator, arguments, _| {
+                async move { is_open(locator, arguments["atmId"].trim()).await }.boxed()
+            }),
         },
     ]
 }
@@ -75,15 +78,15 @@ fn compare(arguments: &StringMap) -> String {
     let place = &arguments["location"];
     let amount = arguments.get("amount").map(|amount| format!(" to exchange {amount}")).unwrap_or_default();
     format!(
-        "Compare the Bitcoin ATMs near {place}{amount}: call find_nearest_bitcoin_atm, then get_atm_details for the \
-         three nearest, and set side by side distance, hours, status, what they buy and sell, and limits where they \
-         are known. Say plainly what is not known. {CARE}"
+        "Compare the Bitcoin ATMs near {place}{amount}: call find_nearest_bitcoin_atm, then get_atm_details with \
+         the atmIds of the three nearest, and set side by side distance, hours, status, what they buy and sell, and \
+         limits where they are known. Say plainly what is not known. {CARE}"
     )
 }
 
 /// Returns the prompt with the record of the ATM, so that a client without tools can answer too.
-fn is_open(locator: &Locator, id: &str) -> Result<Vec<PromptMessage>, CallError> {
-    let contents = Contents::Text(resources::atm(locator, id)?.json().to_owned());
+async fn is_open(locator: &Locator, id: &str) -> Result<Vec<PromptMessage>, CallError> {
+    let contents = Contents::Text(resources::atm(locator, id).await?.json().to_owned());
     let content =
         Content::Resource { uri: resources::ATM.replace("{atmId}", id), mime_type: JSON.to_owned(), contents };
     let question = format!(

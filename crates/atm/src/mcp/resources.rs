@@ -1,5 +1,6 @@
 //! Resources: one ATM, the ATMs of a city, and the coverage of the catalogue.
 
+use futures_util::FutureExt;
 use serde_json::{Map, Value, json};
 use signpost_locator::DataDates;
 use signpost_locator::gazetteer::ATTRIBUTION;
@@ -37,7 +38,9 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
             icons: icons(),
             meta: Map::new(),
             completions: vec![("atmId", completions::atm_id)],
-            read: Handler::Sync(|locator, variables, _| Ok(text(&atm(locator, &variables["atmId"])?))),
+            read: Handler::AsyncSilent(|locator, variables, _| {
+                async move { Ok(text(&atm(locator, &variables["atmId"]).await?)) }.boxed()
+            }),
         },
         Resource {
             uri: "atm://{state}/{city}",
@@ -54,11 +57,11 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
 }
 
 /// Returns all details of the ATM with this ID in decimal digits.
-pub(crate) fn atm(locator: &Locator, digits: &str) -> Result<Structured, CallError> {
+pub(crate) async fn atm(locator: &Locator, digits: &str) -> Result<Structured, CallError> {
     match digits.parse::<u64>() {
         // Only the canonical spelling, as in the argument of the tool.
         Ok(id) if id.to_string() == digits => {
-            tools::get_details(locator, &Map::from_iter([("atmId".to_owned(), json!(id))]))
+            tools::get_details(locator, &Map::from_iter([("atmId".to_owned(), json!(id))])).await
         }
         _ => Err(CallError::Failed("an atmId is a whole number, such as 12".to_owned())),
     }

@@ -9,7 +9,7 @@ use crate::locator::{Locator, icons};
 const INSTRUCTIONS: &str = "\
 Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates; if the \
 user gave no place, ask for a city and state, a ZIP code or coordinates. Use the \
-ids it returns for get_atm_details. Distances are in miles unless units is km. Fees at Bitcoin ATMs are high and limits \
+ids it returns for get_atm_details, several at once as atmIds. Distances are in miles unless units is km. Fees at Bitcoin ATMs are high and limits \
 differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
 not open.";
 
@@ -26,7 +26,7 @@ pub fn server(geocodes: bool, card_domain: Option<&str>) -> Server<Locator> {
         icons: icons(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
-    let server = Server::new(info).extension(card::EXTENSION, card::settings());
+    let server = Server::new(info).extension(card::EXTENSION, card::settings()).normalize_arguments(tools::normalize);
     let server = tools::all(geocodes).into_iter().fold(server, Server::tool);
     let server = resources::all().into_iter().chain([card::resource(card_domain)]).fold(server, Server::resource);
     prompts::all().into_iter().fold(server, Server::prompt)

@@ -1,30 +1,19 @@
 //! `/mcp` and `/sse`: the transports of signpost-mcp with the tools, limits and origins of this server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::http::request::Parts;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use signpost_mcp::{Bucket, Hosts, Http, OpenPage, Origins, Permit, RateLimiter, RetryAfter, SessionLimits, Sessions};
-use signpost_platform::limits::{CallerSlots, Limit, is_in_progress_limit_exceeded, release_request_slot};
-use signpost_platform::web::peer::peer;
+use signpost_mcp::{Hosts, Http, OpenPage, Origins, SessionLimits, Sessions};
 use signpost_store::random;
 
+use super::rate_limiter::McpRateLimiter;
 use super::relay::Streams;
 use super::server::server;
 use crate::locator::{Deployment, Locator};
 use crate::service::AtmService;
 
-/// Maximum open event streams of one client address, of 1024 in all.
-const MAX_STREAMS_PER_CLIENT: usize = 64;
-/// Retry delay of a client with too many open event streams.
-const STREAM_PAUSE: Duration = Duration::from_secs(5);
-/// Retry delay of a client with too many requests in progress.
-const IN_PROGRESS_PAUSE: Duration = Duration::from_secs(1);
 /// The paths of the transports.
-pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
+pub const PATHS: [&str; 4] = ["/mcp", "/sse", "/mcp/", "/sse/"];
 
 pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService> {
     let sessions = Sessions::new(SessionLimits::default(), random);
@@ -33,7 +22,7 @@ pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService>
     http.origins = service.settings.allowed_origins.clone().and(own_origins(service));
     http.hosts = hosts(service);
     http.page = Some(page);
-    http.rate_limiter = Some(Arc::new(McpRateLimiter { service: service.clone(), streams: CallerSlots::default() }));
+    http.rate_limiter = Some(Arc::new(McpRateLimiter::new(service.clone())));
     if let Some(redis) = &service.redis {
         let streams = Arc::new(Streams::new(redis.clone()));
         tokio::spawn(Arc::clone(&streams).run(service.draining.clone()));
@@ -43,10 +32,18 @@ pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService>
         catalogue: service.catalogue.clone(),
         clock: service.clock.clone(),
         deployment: Deployment::Remote,
-        public_url: service.public_url.clone(),
+        pages: pages_address(service),
+        store: Some(service.store.clone()),
     };
     let geocodes = locator.catalogue.geocoder.is_some();
     signpost_mcp::router(server(geocodes, service.settings.card_domain.as_deref()), locator, http).with_state(())
+}
+
+/// Returns the address of the pages. `None` if the server listens on all addresses without a public URL: then it knows
+/// no address that a browser can open.
+fn pages_address(service: &AtmService) -> Option<String> {
+    let has_no_address = service.public_url.is_none() && service.listen.ip().is_unspecified();
+    (!has_no_address).then(|| service.public_address.clone())
 }
 
 /// Closes the streams when the server drains. They do not end by themselves, and a stop waits for them.
@@ -73,39 +70,4 @@ fn hosts(service: &AtmService) -> Hosts {
     }
     let public = service.public_url.as_ref().and_then(|url| url.host_str());
     Hosts::Loopback { also: public.map(str::to_owned).into_iter().collect() }
-}
-
-struct McpRateLimiter {
-    service: AtmService,
-    streams: CallerSlots,
-}
-
-impl McpRateLimiter {
-    async fn admit(&self, bucket: Bucket, request: &Parts) -> Result<Permit, RetryAfter> {
-        if is_in_progress_limit_exceeded(&request.extensions) {
-            return Err(RetryAfter(IN_PROGRESS_PAUSE));
-        }
-        let caller = peer(&self.service, &request.extensions, &request.headers);
-        let limit = match bucket {
-            Bucket::Message => Limit::Mcp,
-            Bucket::Stream => Limit::Sse,
-        };
-        let admitted = self.service.limits.check(limit, &caller, self.service.clock.elapsed()).await;
-        admitted.map_err(|exceeded| RetryAfter(exceeded.wait))?;
-        match bucket {
-            Bucket::Message => Ok(Permit::default()),
-            Bucket::Stream => {
-                let slot = self.streams.acquire(caller, MAX_STREAMS_PER_CLIENT);
-                let slot = slot.ok_or(RetryAfter(STREAM_PAUSE))?;
-                release_request_slot(&request.extensions);
-                Ok(Permit::with_guard(slot))
-            }
-        }
-    }
-}
-
-impl RateLimiter for McpRateLimiter {
-    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
-        self.admit(bucket, request).boxed()
-    }
 }

@@ -1,12 +1,11 @@
 //! The page of an ATM: its status with its date, its location, and its sources.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
-use signpost_locator::{Atm, AtmId, AtmStatus, Distance, Record, merge};
+use signpost_locator::{AtmId, AtmStatus};
 use signpost_platform::pages::href::href;
 use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
@@ -26,12 +25,9 @@ use super::status::{since, status_shape, status_text};
 use super::unlisted::show_unlisted;
 use super::week::{AtmWeek, hours_card, local_time};
 use super::words::{capitalized, utc_date};
-use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, StoredAtm, Town, sql};
+use crate::catalogue::{CatalogueEntry, Moment, Town, find_successor, sql};
 use crate::map::StatusShape;
 use crate::view::AtmView;
-
-/// Maximum distance between rows of one ATM, unless they share a number.
-const SAME_MACHINE: Distance = Distance::metres(25.0);
 
 pub(super) async fn show(context: PageContext, PathParams(id): PathParams<String>) -> Result<Response, Problem> {
     let Some(id) = id.parse().ok().and_then(AtmId::new) else { return Ok(missing_page(&context, None)) };
@@ -68,19 +64,6 @@ async fn show_absent(context: &PageContext, id: AtmId) -> Result<Response, Probl
     };
     let title = words.machine_gone.to_owned();
     Ok(LocatorDocument::new("/", title.clone(), title, main).personal(context, StatusCode::GONE))
-}
-
-/// Returns the ATM that a removed row was part of, if other sources still have it.
-fn find_successor(moment: &Moment<'_>, gone: &StoredAtm) -> Option<AtmId> {
-    let record: Record = serde_json::from_str(&gone.record).ok()?;
-    let near = moment.nearest(record.point, SAME_MACHINE, 1, &AtmFilter::default());
-    let successor = &moment.snapshot().found(*near.first()?).atm;
-    let claim = successor.claims.iter().find(|claim| *claim.source != *gone.source)?;
-    let rows = [
-        Atm { id: gone.id, source: gone.source.as_str().into(), record: record.into() },
-        Atm { id: claim.id, source: claim.source.clone(), record: successor.record.clone() },
-    ];
-    (merge(rows.into(), &BTreeSet::new()).len() == 1).then_some(successor.id)
 }
 
 /// Returns the page of an ATM; a redirect if the request has the number of another of its rows, or another spelling of

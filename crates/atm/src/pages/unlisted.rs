@@ -2,9 +2,8 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
-use signpost_locator::{Atm, AtmStatus, Record, StatusReason, StatusReport};
+use signpost_locator::AtmStatus;
 
 use super::addresses::atm_path;
 use super::context::PageContext;
@@ -14,30 +13,22 @@ use super::parts::search_form;
 use super::sources::sources;
 use super::status::status_shape;
 use super::words::utc_date;
-use crate::catalogue::{CatalogueEntry, StoredAtm};
+use crate::catalogue::{StoredAtm, UnlistedAtm};
 use crate::map::StatusShape;
 use crate::view::AtmView;
-
-/// Time for which the page of an ATM is shown after its source removed it.
-const SHOWN: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Returns the page of a removed row, with the day on which its source removed it. `None` after 90 days, and if the
 /// source was deleted: then the ATM was removed by the operator, not by the source.
 pub(super) fn show_unlisted(context: &PageContext, row: &StoredAtm) -> Option<Response> {
-    let removed_at = row.removed_at.filter(|at| context.now.duration_since(*at) <= SHOWN)?;
-    let source = context.snapshot.source(&row.source)?;
-    let record: Record = serde_json::from_str(&row.record).ok()?;
-    let source_name = source.name.as_str().into();
-    let entry = CatalogueEntry::of_row(Atm { id: row.id, source: source_name, record: record.into() })?;
-    Some(draw(context, &entry, &source.name, removed_at))
+    let atm = UnlistedAtm::of_row(&context.snapshot, row, context.now)?;
+    Some(draw(context, &atm))
 }
 
-fn draw(context: &PageContext, entry: &CatalogueEntry, source: &str, removed_at: Timestamp) -> Response {
+fn draw(context: &PageContext, atm: &UnlistedAtm) -> Response {
     let words = context.words();
-    let record = &*entry.atm.record;
-    let status = StatusReport { status: AtmStatus::Unknown, reason: StatusReason::NothingReported, as_of: None };
-    let view = AtmView { entry, record, status, reports: None };
-    let unlisted = (words.unlisted)(&signpost_text::clean_line(source), &(words.date)(utc_date(removed_at)));
+    let view = AtmView::of_unlisted(atm);
+    let record = view.record;
+    let unlisted = (words.unlisted)(&atm.source, &(words.date)(utc_date(atm.removed_at)));
     let main = html! {
         main #main .wrap {
             h1 { bdi { (record.title()) } }
@@ -56,9 +47,9 @@ fn draw(context: &PageContext, entry: &CatalogueEntry, source: &str, removed_at:
         }
     };
     let title = (words.machine_title)(record.title(), "");
-    let path = atm_path(entry.atm.id);
+    let path = atm_path(atm.entry.atm.id);
     let document = LocatorDocument::new(&path, title, format!("{}: {unlisted}.", words.unknown), main);
-    let dates = Some([entry.atm.known_at()].into_iter().collect());
+    let dates = Some([atm.entry.atm.known_at()].into_iter().collect());
     LocatorDocument { dates, ..document }.personal(context, StatusCode::OK)
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::atm_types::{AreaStatus, AtmDetails, AtmList, CityAtms};
+use super::atm_details::{AtmDetails, SeveralAtms};
+use super::atm_types::{AreaStatus, AtmList, CityAtms};
 use super::searches::{AtmSearch, CitySearch, StatusSearch};
 use super::transport::ApiCall;
 use super::{Signpost, SignpostError};
@@ -64,6 +65,14 @@ impl Atms<'_> {
     /// Returns `tool_error` for an unknown ID.
     pub async fn get(&self, atm_id: u64) -> Result<AtmDetails, SignpostError> {
         self.use_tool("get_atm_details", &json!({ "atmId": atm_id })).await
+    }
+
+    /// `get_atm_details`: returns all details of 1 to 20 machines.
+    ///
+    /// # Errors
+    /// `mcp_error` for an invalid number of IDs, `tool_error` if all IDs are unknown.
+    pub async fn get_many(&self, atm_ids: &[u64]) -> Result<SeveralAtms, SignpostError> {
+        self.use_tool("get_atm_details", &json!({ "atmIds": atm_ids })).await
     }
 
     /// Returns the number of ATMs by status in an area, and the nearest ATMs.

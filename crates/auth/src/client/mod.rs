@@ -18,6 +18,7 @@
 //! and times are RFC 3339 texts in UTC. Unknown values and members, which later versions of the
 //! service may send, are accepted.
 
+mod atm_details;
 mod atm_types;
 mod atms;
 mod deliveries;
@@ -41,9 +42,9 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+pub use atm_details::{AtmDetails, AtmSource, SeveralAtms};
 pub use atm_types::{
-    Advisory, AlternativePlace, AreaStatus, AtmDetails, AtmList, AtmSource, AtmStatus, CityAtms, ListedAtm,
-    ResolvedLocation,
+    Advisory, AlternativePlace, AreaStatus, AtmList, AtmStatus, CityAtms, ListedAtm, ResolvedLocation,
 };
 pub use atms::Atms;
 pub use deliveries::{Deliveries, Delivery, DeliveryFilter, DeliveryList, DeliveryState, Retried};

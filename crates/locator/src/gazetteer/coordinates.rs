@@ -21,17 +21,34 @@ struct Angle {
     axis: Option<Axis>,
 }
 
+/// The axis of an angle.
 #[derive(Clone, Copy, PartialEq)]
-enum Axis {
+pub(crate) enum Axis {
+    /// Latitude: the letters N and S.
     NorthSouth,
+    /// Longitude: the letters E and W.
     EastWest,
 }
 
 /// Parses coordinates: decimal degrees, or degrees with minutes and seconds, with a comma, a semicolon or spaces
 /// between them, or a `geo:` URI (RFC 5870). The latitude comes first unless letters mark the longitude. `None` for
 /// other texts and for points that are not on the earth.
-pub(super) fn parse(text: &str) -> Option<Point> {
+pub(crate) fn parse(text: &str) -> Option<Point> {
     parse_as(text, point)
+}
+
+/// Parses a latitude or a longitude: decimal degrees with a dot or a comma, or degrees with minutes and seconds. `None`
+/// for other texts and for the letters of the other axis.
+pub(crate) fn parse_degrees(text: &str, axis: Axis) -> Option<f64> {
+    // A comma before a space separates two numbers.
+    if text.trim().contains(", ") {
+        return None;
+    }
+    let angle = angle(&tokens(&text.replace(',', "."))?)?;
+    match angle.axis {
+        Some(other) if other != axis => None,
+        _ => Some(angle.degrees),
+    }
 }
 
 /// Parses coordinates with the longitude first and without letters.
@@ -213,6 +230,28 @@ mod tests {
         ] {
             let point = parse(text).unwrap_or_else(|| panic!("{text}"));
             assert!(point.distance(new_york) < Distance::metres(1.0), "{text}: {point:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_an_angle_match_its_axis() {
+        for (text, axis, expected) in [
+            ("52°31'12\"N", Axis::NorthSouth, Some(52.52)),
+            ("13°24'18\" E", Axis::EastWest, Some(13.405)),
+            ("97,7431 W", Axis::EastWest, Some(-97.7431)),
+            ("-97.7431W", Axis::EastWest, Some(-97.7431)),
+            ("S 33.85", Axis::NorthSouth, Some(-33.85)),
+            ("−33.85", Axis::NorthSouth, Some(-33.85)),
+            ("52°31'12\"N", Axis::EastWest, None),
+            ("13.4 E", Axis::NorthSouth, None),
+            ("-13.4 E", Axis::EastWest, None),
+            ("52°61'", Axis::NorthSouth, None),
+            ("1, 2", Axis::NorthSouth, None),
+            ("12 Main St", Axis::NorthSouth, None),
+            ("", Axis::NorthSouth, None),
+        ] {
+            let found = parse_degrees(text, axis).map(|degrees| (degrees * 1e9).round() / 1e9);
+            assert_eq!(found, expected, "{text}");
         }
     }
 

@@ -9,13 +9,16 @@
 //! assert!(gazetteer.resolve("Xanadu, TX").is_err());
 //! ```
 
+mod address_line;
+mod address_pieces;
+mod address_reader;
 mod areas;
 mod around;
 mod blob;
 mod build;
 mod candidate;
 mod census;
-mod coordinates;
+pub(crate) mod coordinates;
 mod county;
 mod divisions;
 mod exact;

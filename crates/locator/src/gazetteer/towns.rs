@@ -161,6 +161,16 @@ impl Gazetteer {
         away <= Distance::kilometres(MAX_AWAY_KM) || away <= self.radius(at, density::OF_ADDRESSES)
     }
 
+    /// Checks whether a point is inside of a city, by its population.
+    pub(super) fn is_inside(&self, at: u32, point: Point) -> bool {
+        self.point(at).distance(point) <= self.radius(at, density::OF_CITY)
+    }
+
+    /// Checks for a division that consists of a single city and its surroundings.
+    pub(super) fn is_city_division(division: Division) -> bool {
+        CITIES.contains(&division)
+    }
+
     /// Returns the radius of a city with this number of people per square kilometre.
     fn radius(&self, at: u32, density: f64) -> Distance {
         let square_km = f64::from(self.population(at)) / density;
@@ -168,7 +178,12 @@ impl Gazetteer {
     }
 
     /// Returns the accepted places for the first spelling of a city that has some, the likeliest first.
-    fn candidates_called(&self, country: Country, city: &str, accept: impl Fn(u32) -> bool) -> Vec<Candidate> {
+    pub(super) fn candidates_called(
+        &self,
+        country: Country,
+        city: &str,
+        accept: impl Fn(u32) -> bool,
+    ) -> Vec<Candidate> {
         for spelling in spellings(city) {
             let named = self.named(&spelling.folded, Within::Country(country)).take(MAX_CANDIDATES);
             let found: Vec<Candidate> = named

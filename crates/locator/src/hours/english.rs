@@ -58,7 +58,7 @@ pub(super) fn translate(text: &str) -> Option<String> {
         let span = span(rest)?;
         match rules.last_mut() {
             // A second span on these days: `Mon 9am-12pm, 1pm-5pm`.
-            Some(last) if !starts_days && span != "off" => {
+            Some(last) if !starts_days && days.is_empty() && span != "off" => {
                 last.push(',');
                 last.push_str(&span);
             }
@@ -184,6 +184,7 @@ mod tests {
             ("Mon-Thu 12am-11:30pm", "Mo-Th 00:00-23:30"),
             ("Sun: Open 24 hours", "Su 00:00-24:00"),
             ("Mon. 9am-5pm\nTues. 9am-5pm", "Mo 09:00-17:00; Tu 09:00-17:00"),
+            ("Monday; 9am-5pm; Tuesday; 10am-4pm", "Mo 09:00-17:00; Tu 10:00-16:00"),
             ("Mon-Fri 09:00 to 17:00", "Mo-Fr 09:00-17:00"),
         ] {
             assert_eq!(translate(text).as_deref(), Some(expected), "{text}");

@@ -12,12 +12,14 @@ pub struct Bounds {
     pub items: usize,
     /// Maximum bytes of an item in a document.
     pub item_bytes: usize,
+    /// Maximum bytes of the content of a compressed file.
+    pub unpacked_bytes: usize,
 }
 
 impl Default for Bounds {
     /// Returns the limits for a trusted file.
     fn default() -> Self {
-        Self { items: 10_000_000, item_bytes: 16 << 20 }
+        Self { items: 10_000_000, item_bytes: 16 << 20, unpacked_bytes: 1 << 30 }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::counted_values::CountedValues;
 use super::document::DocumentMembers;
 use super::error::ImportError;
 use super::field::Field;
@@ -38,13 +39,24 @@ fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, ImportError> {
         return Ok(false);
     }
     let place = file.document()?.first("")?;
-    Ok(place.is_none_or(|place| place["osm_json"].is_object() || !place["lat"].is_null()))
+    Ok(place.is_none_or(|place| is_place(&place)))
+}
+
+/// Checks for the members of BTC Map. Other lists have objects with coordinates, too.
+fn is_place(place: &Value) -> bool {
+    // Icons of other programs are addresses of images.
+    let has_icon = place["icon"].as_str().is_some_and(|icon| !icon.contains(['/', '.']));
+    if has_icon || place["osm_json"].is_object() || place["deleted_at"].is_string() {
+        return true;
+    }
+    let mut members = place.as_object().into_iter().flatten();
+    members.any(|(name, _)| name.starts_with("osm:"))
 }
 
 /// Returns the places that are ATMs, and as gone those that are none any more.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let mut items = Vec::new();
-    let mut others = 0;
+    let mut others = CountedValues::default();
     for place in file.document()?.items("", FORMAT.name)? {
         let (number, place) = place?;
         let is_gone = place["deleted_at"].as_str().is_some_and(|at| !at.is_empty());
@@ -54,10 +66,20 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
             None => osm::is_bitcoin_atm(&tags),
         };
         // Deleted places may have only a number, and other places may have been ATMs before.
-        others += usize::from(!is_gone && !is_atm);
+        if !is_gone && !is_atm {
+            others.add(&kind(&place, &tags));
+        }
         items.push(item_of(number, &place, tags, is_gone || !is_atm));
     }
     Ok(FileContent::Items { items, others, dated: None, is_read: osm::is_read })
+}
+
+/// Returns the icon or the tag that shows the kind of a place.
+fn kind(place: &Value, tags: &BTreeMap<String, String>) -> String {
+    match place["icon"].as_str().or_else(|| place["tags"]["icon:android"].as_str()) {
+        Some(icon) => format!("icon={icon}"),
+        None => osm::kind(tags),
+    }
 }
 
 fn tags(place: &Value) -> BTreeMap<String, String> {

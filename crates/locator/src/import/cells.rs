@@ -7,13 +7,18 @@ use arcstr::ArcStr;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::contacts;
+use super::coordinates;
 use super::field::Field;
+use super::markup::{join_lines, plain_text};
 use super::options::Options;
+use super::placeholders::is_placeholder;
 use super::time::{End, parse_data_date, parse_end};
 use super::words;
 use crate::address::{Address, parse_postcode};
 use crate::atm::{Coin, MoreFields, Record, ReportedState};
 use crate::country::Country;
+use crate::gazetteer::Gazetteer;
 use crate::hours::Hours;
 use crate::point::Point;
 use crate::region::Region;
@@ -25,6 +30,22 @@ const MAX_CELL_CHARS: usize = 500;
 
 /// A field that is unknown because of an invalid cell, the cell, and the reason.
 pub(super) type CellProblem = (Field, String, &'static str);
+
+/// The rules for all rows of a file.
+#[derive(Clone, Copy)]
+pub(super) struct RowContext<'a> {
+    pub(super) options: &'a Options,
+    /// The places for addresses on one line.
+    pub(super) gazetteer: Option<&'a Gazetteer>,
+}
+
+/// A row that is an ATM.
+pub(super) struct ParsedRow {
+    pub(super) record: Record,
+    /// `ref:` and the source's identifier, else `row:` and a hash, which other rows may have too.
+    pub(super) key: String,
+    pub(super) problems: Vec<CellProblem>,
+}
 
 /// The dates of a row that are in no cell.
 #[derive(Clone, Copy, Default)]
@@ -40,17 +61,21 @@ struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
     dates: OtherDates<'a>,
     now: Option<Timestamp>,
+    point: Point,
+    gazetteer: Option<&'a Gazetteer>,
     problems: Vec<CellProblem>,
 }
 
-/// Parses a row into a record and its problems, or returns the reason why it is not an ATM.
-pub(super) fn record<'a>(
+/// Parses a row, or returns the reason why it is not an ATM.
+pub(super) fn parse<'a>(
     cell: &'a dyn Fn(Field) -> &'a str,
     dates: OtherDates<'a>,
-    options: &Options,
-) -> Result<(Record, Vec<CellProblem>), String> {
-    let mut record = Record::at(point(cell(Field::Lat), cell(Field::Lon))?);
-    let mut read = RowReader { cell, dates, now: options.now, problems: Vec::new() };
+    context: RowContext<'a>,
+) -> Result<ParsedRow, String> {
+    let RowContext { options, gazetteer } = context;
+    let point = coordinates::point(cell(Field::Lat), cell(Field::Lon), cell(Field::Coordinates))?;
+    let mut record = Record::at(point);
+    let mut read = RowReader { cell, dates, now: options.now, point, gazetteer, problems: Vec::new() };
     record.source_ref = read.text(Field::Ref);
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
@@ -68,14 +93,18 @@ pub(super) fn record<'a>(
     }
     (record.buy, record.sell) = read.services();
     record.coins = Arc::new(read.coins().into_iter().map(|coin| (coin, Tri::Yes)).collect());
-    record.phone = read.as_one_of(Field::Phone, words::phone, "not a telephone number");
-    record.website = read.as_one_of(Field::Website, words::website, "not an http or https address");
+    record.phone = read.as_one_of(Field::Phone, contacts::phone, "not a telephone number");
+    record.website = read.as_one_of(Field::Website, contacts::website, "not an http or https address");
     let mut more = read.more();
     if let Some(End::On(date)) = end {
         more.end_date = Some(date);
     }
     record.more = (more != MoreFields::default()).then(|| Box::new(more));
-    Ok((record, read.problems))
+    let key = match &record.source_ref {
+        Some(own) => format!("ref:{own}"),
+        None => format!("row:{}", hash(&record, cell)),
+    };
+    Ok(ParsedRow { record, key, problems: read.problems })
 }
 
 /// Returns the text on one line, without invisible characters and with single spaces.
@@ -83,51 +112,48 @@ pub(super) fn text(written: &str) -> String {
     signpost_text::clean_line(written).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the hash of name, address and coordinates, as a substitute for an identifier of the source.
-pub(super) fn hash(record: &Record) -> String {
+/// Returns the plain text of a cell on one line. Line breaks separate rules of hours and parts of addresses.
+fn plain_line(field: Field, cell: &str) -> String {
+    let separator = match field {
+        // Another identifier would be another ATM.
+        Field::Ref => return text(cell),
+        Field::Hours | Field::SupportHours | Field::Phone | Field::Email => "; ",
+        Field::Address | Field::Street | Field::City | Field::Region | Field::Coins | Field::Fiat => ", ",
+        _ => " ",
+    };
+    let plain = plain_text(cell);
+    // In other fields, a line break is a space.
+    if separator == " " || !plain.contains('\n') {
+        return text(&plain);
+    }
+    let lines: Vec<String> = plain.split('\n').map(text).collect();
+    join_lines(&lines, separator)
+}
+
+/// Returns the hash of name, address and coordinates, as a substitute for an identifier of the source. The name and the
+/// address on one line are those of the cells, so that better reading of them does not change the key of an ATM.
+fn hash<'a>(record: &Record, cell: &dyn Fn(Field) -> &'a str) -> String {
     let lat = record.point.lat();
     let lon = record.point.lon();
-    let name = record.name.as_deref().unwrap_or_default();
-    let address = record.address.one_line().unwrap_or_default();
+    let [name, line] = [Field::Name, Field::Address].map(|field| {
+        let text = text(cell(field));
+        if text.chars().count() > MAX_CELL_CHARS { String::new() } else { text }
+    });
+    let address = if line.is_empty() { record.address.one_line().unwrap_or_default() } else { line.into() };
     let digest = Sha256::digest(format!("{lat:.6}\n{lon:.6}\n{name}\n{address}"));
     let half: [u8; 16] = digest[..16].try_into().expect("SHA-256 has 32 bytes");
     format!("{:032x}", u128::from_be_bytes(half))
 }
 
-fn point(lat: &str, lon: &str) -> Result<Point, String> {
-    if lat.trim().is_empty() || lon.trim().is_empty() {
-        return Err("no coordinates".to_owned());
-    }
-    let Some((north, east)) = degrees(lat).zip(degrees(lon)) else {
-        return Err(format!("coordinates are not numbers: {}", shown(lat, lon)));
-    };
-    if north == 0.0 && east == 0.0 {
-        return Err("coordinates are 0, 0".to_owned());
-    }
-    Point::new(north, east).ok_or_else(|| {
-        let swapped = if Point::new(east, north).is_some() { "; are they swapped?" } else { "" };
-        format!("coordinates out of range (latitude -90 to 90, longitude -180 to 180): {}{swapped}", shown(lat, lon))
-    })
-}
-
-fn degrees(text: &str) -> Option<f64> {
-    text.trim().replace(',', ".").parse().ok()
-}
-
-/// Formats two cells of any length for a message.
-fn shown(lat: &str, lon: &str) -> String {
-    [lat, lon].map(|cell| text(cell).chars().take(40).collect::<String>()).join(", ")
-}
-
 impl RowReader<'_> {
     /// Returns the text of a cell.
     fn text(&mut self, field: Field) -> Option<ArcStr> {
-        let text = text((self.cell)(field));
+        let text = plain_line(field, (self.cell)(field));
         if text.chars().count() > MAX_CELL_CHARS {
             self.report(field, "longer than 500 characters");
             return None;
         }
-        if text.is_empty() { None } else { Some(text.into()) }
+        if text.is_empty() || is_placeholder(field, &text) { None } else { Some(text.into()) }
     }
 
     /// Parses a cell. A cell that is not blank and cannot be parsed is reported.
@@ -178,8 +204,8 @@ impl RowReader<'_> {
 
     /// Parses the date of data. A text that is not blank and is no such date is a problem.
     fn time(&mut self, field: Field, written: &str) -> Option<Timestamp> {
-        let written = text(written);
-        if written.is_empty() {
+        let written = plain_line(field, written);
+        if written.is_empty() || is_placeholder(field, &written) {
             return None;
         }
         match parse_data_date(&written, self.now) {
@@ -228,7 +254,7 @@ impl RowReader<'_> {
         let mut limits = CashLimits { min, max, max_day, kyc_above, currency: None };
         fees.currency = currency.filter(|_| !fees.is_empty());
         limits.currency = currency.filter(|_| !limits.is_empty());
-        let image = self.as_one_of(Field::Image, words::website, "not an http or https address");
+        let image = self.as_one_of(Field::Image, contacts::website, "not an http or https address");
         MoreFields {
             fees,
             limits,
@@ -244,11 +270,11 @@ impl RowReader<'_> {
             wheelchair: self.tri(Field::Wheelchair).unwrap_or_default(),
             manufacturer: self.text(Field::Manufacturer),
             model: self.text(Field::Model),
-            email: self.as_one_of(Field::Email, words::email, "not an e-mail address"),
+            email: self.as_one_of(Field::Email, contacts::email, "not an e-mail address"),
             support_hours: self.text(Field::SupportHours),
             notice: self.text(Field::Notice),
             images: image.into_iter().collect(),
-            source_url: self.as_one_of(Field::SourceUrl, words::website, "not an http or https address"),
+            source_url: self.as_one_of(Field::SourceUrl, contacts::website, "not an http or https address"),
             machine_ref: self.text(Field::MachineRef),
             end_date: None,
         }
@@ -257,9 +283,9 @@ impl RowReader<'_> {
     /// Returns the address from its columns, completed from the address on one line.
     fn address(&mut self, default: Option<Country>) -> Address {
         let formatted = self.text(Field::Address);
-        let line = formatted.as_deref().and_then(Address::parse).unwrap_or_default();
-        let country = self.as_one_of(Field::Country, Country::parse, "not a country");
-        let mut country = country.or(line.country).or(default);
+        let own_country = self.as_one_of(Field::Country, Country::parse, "not a country");
+        let line = formatted.as_deref().and_then(|line| self.parse_address(line, own_country)).unwrap_or_default();
+        let mut country = own_country.or(line.country).or(default);
         let mut region = self.text(Field::Region).or(line.region);
         // A territory of the United States also has a country code, used by some sources.
         if let Some(territory) = country.and_then(Region::of_territory) {
@@ -287,6 +313,13 @@ impl RowReader<'_> {
         let street = self.text(Field::Street).or(line.street);
         let city = self.text(Field::City).or(line.city);
         Address { street, city, region, postcode, country, formatted }
+    }
+
+    fn parse_address(&self, line: &str, country: Option<Country>) -> Option<Address> {
+        match self.gazetteer {
+            Some(gazetteer) => gazetteer.parse_address(line, self.point, country),
+            None => Address::parse(line),
+        }
     }
 
     fn postcode(&mut self, country: Option<Country>) -> Option<ArcStr> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::cells;
+use super::coordinates;
 use super::error::{ColumnList, ImportError};
 use super::field::{FIELDS, Field};
 use super::item::DocumentItem;
@@ -14,11 +15,21 @@ use super::truncated::Truncated;
 /// Maximum number of different property names of a document.
 const MAX_NAMES: usize = 10_000;
 
+/// A value that a column must have, compared in any case.
+#[derive(Clone)]
+pub(super) struct ColumnFilter {
+    /// The position of the column.
+    pub(super) column: usize,
+    /// The value as in the option.
+    pub(super) value: String,
+    lower: String,
+}
+
 /// The mapping of the columns of a file.
 pub(super) struct ColumnMap {
     header: Vec<String>,
     fields: Vec<(Field, usize)>,
-    only: Vec<(usize, String)>,
+    filters: Vec<ColumnFilter>,
     /// Whether the format itself reads a property.
     is_read: fn(&str) -> bool,
 }
@@ -35,11 +46,9 @@ impl ColumnMap {
         }
         let named: Vec<Field> = options.map.iter().map(|(field, _)| *field).collect();
         columns.guess(&named);
-        for (name, value) in &options.only {
-            columns.only.push((columns.named(name)?, value.trim().to_owned()));
-        }
+        columns.add_filters(options)?;
         for field in [Field::Lat, Field::Lon] {
-            if columns.column_of(field).is_none() {
+            if columns.column_of(field).is_none() && columns.column_of(Field::Coordinates).is_none() {
                 return Err(ImportError::NoCoordinates { field, columns: columns.list() });
             }
         }
@@ -48,7 +57,7 @@ impl ColumnMap {
     }
 
     fn with_header(header: Vec<String>) -> Self {
-        Self { header, fields: vec![], only: vec![], is_read: str::is_empty }
+        Self { header, fields: vec![], filters: vec![], is_read: str::is_empty }
     }
 
     /// Finds columns for the fields that are not in `decided` by their names in the header. Columns with a field's own
@@ -56,10 +65,16 @@ impl ColumnMap {
     fn guess(&mut self, decided: &[Field]) {
         let header: Vec<String> = self.header.iter().map(|name| normalized(name)).collect();
         for (field, name, _) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
-            self.guess_column(*field, &[normalized(name).as_str()], &header);
+            if *field != Field::Coordinates {
+                self.guess_column(*field, &[normalized(name).as_str()], &header);
+            }
         }
         for (field, _, names) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
             self.guess_column(*field, names, &header);
+        }
+        let is_known = |field: &Field| decided.contains(field) || self.column_of(*field).is_some();
+        if ![Field::Lat, Field::Lon].iter().all(is_known) && !decided.contains(&Field::Coordinates) {
+            self.guess_column(Field::Coordinates, &coordinates::COLUMNS, &header);
         }
     }
 
@@ -96,9 +111,22 @@ impl ColumnMap {
         self.fields.iter().filter(|(_, column)| *column >= cells.len()).map(|(field, _)| *field)
     }
 
-    /// Returns `true` if a row matches [`Options::only`].
-    pub(super) fn matches(&self, cells: &[Cow<'_, str>]) -> bool {
-        self.only.iter().all(|(column, value)| cells.get(*column).is_some_and(|cell| cell.trim() == value))
+    /// Adds the filters of [`Options::only`].
+    fn add_filters(&mut self, options: &Options) -> Result<(), ImportError> {
+        for (name, value) in &options.only {
+            let value = cells::text(value);
+            self.filters.push(ColumnFilter { column: self.named(name)?, lower: value.to_lowercase(), value });
+        }
+        Ok(())
+    }
+
+    pub(super) fn filters(&self) -> &[ColumnFilter] {
+        &self.filters
+    }
+
+    /// Returns the name of a column.
+    pub(super) fn name(&self, position: usize) -> &str {
+        &self.header[position]
     }
 
     /// Returns the cell of a field; empty if it has no column.
@@ -108,15 +136,20 @@ impl ColumnMap {
 
     /// Returns the unused columns.
     pub(super) fn unused(&self) -> Truncated<String> {
-        let used = self.fields.iter().map(|(_, column)| column).chain(self.only.iter().map(|(column, _)| column));
-        let used: BTreeSet<&usize> = used.collect();
         let mut unused = Truncated::default();
-        for (column, name) in self.header.iter().enumerate() {
-            if !(self.is_read)(name) && !used.contains(&column) {
-                unused.push(shorten(name));
-            }
+        for position in self.unused_positions() {
+            unused.push(shorten(&self.header[position]));
         }
         unused
+    }
+
+    /// Returns the positions of the unused columns.
+    pub(super) fn unused_positions(&self) -> impl Iterator<Item = usize> {
+        let mapped = self.fields.iter().map(|(_, column)| *column);
+        let used: BTreeSet<usize> = mapped.chain(self.filters.iter().map(|filter| filter.column)).collect();
+        let columns = self.header.iter().enumerate();
+        let unused = columns.filter(move |(column, name)| !(self.is_read)(name) && !used.contains(column));
+        unused.map(|(column, _)| column)
     }
 
     /// Returns the column of each field.
@@ -141,6 +174,13 @@ impl ColumnMap {
     }
 }
 
+impl ColumnFilter {
+    /// Returns `true` if a cell has the value.
+    pub(super) fn matches(&self, cell: &str) -> bool {
+        cell == self.value || cell.to_lowercase() == self.lower
+    }
+}
+
 /// Maps properties that the format does not read to fields: by the options, else by their names, like columns. Returns
 /// the mapping.
 pub(super) fn name_cells(
@@ -149,9 +189,7 @@ pub(super) fn name_cells(
     is_read: fn(&str) -> bool,
 ) -> Result<ColumnMap, ImportError> {
     let mut columns = ColumnMap::with_header(names(items, options));
-    for (name, value) in &options.only {
-        columns.only.push((columns.named(name)?, value.clone()));
-    }
+    columns.add_filters(options)?;
     let mut mapped = Vec::new();
     for (field, name) in &options.map {
         mapped.push((*field, if name.is_empty() { None } else { Some(columns.named(name)?) }));

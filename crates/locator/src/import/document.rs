@@ -1,35 +1,30 @@
 //! JSON documents, read item by item, because a parsed document would need a multiple of its size in memory.
 
-use std::cell::Cell;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::bounds::{Bounds, CancelFlag};
+pub(super) use super::document_parts::DocumentMembers;
+use super::document_parts::{DocumentParts, not_json};
 use super::error::ImportError;
 
 /// Maximum bytes of a member next to the items.
 const MAX_MEMBER_BYTES: usize = 64 * 1024;
-
-/// The top-level members of a document that a format reads.
-#[derive(Clone, Copy)]
-pub(super) struct DocumentMembers {
-    /// The name of the list of items; `""` is the document itself.
-    pub(super) list: &'static str,
-    /// The names of other members.
-    pub(super) others: &'static [&'static str],
-}
+/// Maximum depth of the members that are searched for lists.
+const MAX_LIST_DEPTH: usize = 3;
+/// Maximum number of members that are searched for lists.
+const MAX_SEARCHED: usize = 64;
+/// The character before each text of a sequence of JSON texts (RFC 7464).
+const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// A document with located, but unparsed items.
 pub(super) struct Document<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
     cancel: &'a CancelFlag,
-    /// The items of each list; a list without a name is the document.
-    lists: Vec<(&'static str, Vec<&'a RawValue>)>,
-    members: Vec<(&'static str, &'a RawValue)>,
+    parts: DocumentParts<'a>,
+    /// The objects of a file with an object per line. An object without a known list is a sequence of itself.
+    sequence: Vec<&'a RawValue>,
 }
 
 impl<'a> Document<'a> {
@@ -41,26 +36,94 @@ impl<'a> Document<'a> {
         wanted: &[DocumentMembers],
     ) -> Result<Self, ImportError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) else {
             return Err(ImportError::Empty);
+        };
+        let mut document = Self { bytes, bounds, cancel, parts: DocumentParts::default(), sequence: Vec::new() };
+        if *first == RECORD_SEPARATOR {
+            document.sequence = sequence(bytes, bounds.items, cancel)?;
+            return Ok(document);
         }
-        let max = bounds.items;
-        let is_full = Cell::new(false);
-        let mut lists = Vec::new();
-        let mut members = Vec::new();
-        let top = Top { wanted, list: ItemList { max, is_full: &is_full }, lists: &mut lists, members: &mut members };
-        let mut json = serde_json::Deserializer::from_slice(bytes);
-        let read = json.deserialize_any(top).and_then(|()| json.end());
-        if is_full.get() {
-            return Err(ImportError::TooManyItems { max });
+        let mut parts = DocumentParts::read(bytes, wanted, bounds.items)?;
+        match parts.rest.take() {
+            Some(_) if *first == b'{' => document.sequence = sequence(bytes, bounds.items, cancel)?,
+            // Only objects may follow each other without a separator.
+            Some(error) => return Err(error),
+            None => {
+                if parts.has_only_unknown_members() {
+                    document.sequence = sequence(bytes, bounds.items, cancel)?;
+                }
+                document.parts = parts;
+            }
         }
-        read.map_err(|error| not_json(&error, 0))?;
-        Ok(Self { bytes, bounds, cancel, lists, members })
+        Ok(document)
     }
 
     /// Returns `true` if there is a list of this name.
     pub(super) fn has(&self, list: &str) -> bool {
-        self.lists.iter().any(|(name, _)| *name == list)
+        self.list(list).is_some()
+    }
+
+    /// Returns the unparsed items of a list.
+    pub(super) fn list(&self, list: &str) -> Option<&[&'a RawValue]> {
+        self.parts.lists.iter().find(|(name, _)| *name == list).map(|(_, items)| &items[..])
+    }
+
+    /// Returns the unparsed objects of a file with an object per line.
+    pub(super) fn sequence(&self) -> &[&'a RawValue] {
+        &self.sequence
+    }
+
+    /// Returns the lists in members and below them, with their paths such as `data.atms`.
+    pub(super) fn nested_lists(&self) -> Result<Vec<(String, Vec<&'a RawValue>)>, ImportError> {
+        let mut found = Vec::new();
+        for (name, items) in self.parts.lists.iter().filter(|(name, _)| !name.is_empty()) {
+            found.push(((*name).to_owned(), items.clone()));
+        }
+        let mut open: Vec<(String, &'a RawValue, usize)> = Vec::new();
+        for (name, part) in self.parts.containers.iter().take(MAX_SEARCHED).rev() {
+            open.push((name.clone(), *part, 1));
+        }
+        let mut searched = 0;
+        while let Some((path, part, depth)) = open.pop() {
+            searched += 1;
+            if searched > MAX_SEARCHED {
+                break;
+            }
+            self.cancel.check()?;
+            let mut parts = DocumentParts::read(part.get().as_bytes(), &[], self.bounds.items)?;
+            if let Some((_, items)) = parts.lists.pop() {
+                found.push((path, items));
+            } else if depth < MAX_LIST_DEPTH {
+                for (name, part) in parts.containers.into_iter().take(MAX_SEARCHED).rev() {
+                    open.push((format!("{path}.{name}"), part, depth + 1));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the objects in each dictionary of objects, `{"1": {…}, "2": {…}}`: the document and its members.
+    pub(super) fn dictionaries(&self) -> Result<Vec<Vec<&'a RawValue>>, ImportError> {
+        let mut found: Vec<Vec<&'a RawValue>> = self.parts.dictionary().into_iter().collect();
+        for (_, part) in self.parts.containers.iter().take(MAX_SEARCHED) {
+            self.cancel.check()?;
+            let parts = DocumentParts::read(part.get().as_bytes(), &[], self.bounds.items)?;
+            found.extend(parts.dictionary());
+        }
+        Ok(found)
+    }
+
+    /// Parses items, with their numbers.
+    pub(super) fn parse(&self, items: &[&'a RawValue]) -> impl Iterator<Item = Result<(usize, Value), ImportError>> {
+        (1..).zip(items).map(|(number, item)| {
+            self.cancel.check()?;
+            let max = self.bounds.item_bytes;
+            if item.get().len() > max {
+                return Err(ImportError::ItemTooLong { item: number, max });
+            }
+            Ok((number, self.value(item)?))
+        })
     }
 
     /// Returns the items of a required list, with their numbers.
@@ -69,23 +132,21 @@ impl<'a> Document<'a> {
         list: &'static str,
         format: &'static str,
     ) -> Result<impl Iterator<Item = Result<(usize, Value), ImportError>>, ImportError> {
-        let Some((_, items)) = self.lists.iter().find(|(name, _)| *name == list) else {
+        let Some(items) = self.list(list) else {
             let expected = if list.is_empty() { "a list of objects".to_owned() } else { format!("a list '{list}'") };
             return Err(ImportError::OtherJson { format, expected });
         };
-        Ok((1..).zip(items).map(|(number, item)| {
-            self.cancel.check()?;
-            let max = self.bounds.item_bytes;
-            if item.get().len() > max {
-                return Err(ImportError::ItemTooLong { item: number, max });
-            }
-            Ok((number, self.value(item)?))
-        }))
+        Ok(self.parse(items))
     }
 
     /// Returns the first item of a list, if any.
-    pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, ImportError> {
-        match self.items(list, "")?.next() {
+    pub(super) fn first(&self, list: &str) -> Result<Option<Value>, ImportError> {
+        self.first_of(self.list(list).unwrap_or_default())
+    }
+
+    /// Returns the first of unparsed items, if any.
+    pub(super) fn first_of(&self, items: &[&'a RawValue]) -> Result<Option<Value>, ImportError> {
+        match self.parse(items).next() {
             Some(item) => Ok(Some(item?.1)),
             None => Ok(None),
         }
@@ -93,7 +154,7 @@ impl<'a> Document<'a> {
 
     /// Returns a member next to the lists; null if it is missing or too long.
     pub(super) fn member(&self, name: &str) -> Result<Value, ImportError> {
-        match self.members.iter().find(|(known, _)| *known == name) {
+        match self.parts.members.iter().find(|(known, _)| *known == name) {
             Some((_, member)) if member.get().len() <= MAX_MEMBER_BYTES => self.value(member),
             _ => Ok(Value::Null),
         }
@@ -104,131 +165,37 @@ impl<'a> Document<'a> {
             // A part is a slice of the document, so its position follows from its address.
             let before = part.get().as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
             let before = self.bytes.get(..before).unwrap_or_default();
-            not_json(&error, before.split(|byte| *byte == b'\n').count() - 1)
+            not_json(&error, lines(before))
         })
     }
 }
 
-/// Creates the error for invalid JSON that begins after this number of lines.
-fn not_json(error: &serde_json::Error, lines: usize) -> ImportError {
-    let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(error) };
-    ImportError::NotJson { line: lines + error.line(), reason }
-}
-
-/// Returns the error message without the position.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((reason, _)) => reason.to_owned(),
-        None => text,
+/// Locates the JSON texts of a file that has one after the other, usually one per line, with or without a record
+/// separator before each.
+fn sequence<'a>(bytes: &'a [u8], max: usize, cancel: &CancelFlag) -> Result<Vec<&'a RawValue>, ImportError> {
+    let mut texts = Vec::new();
+    let mut rest = bytes;
+    loop {
+        cancel.check()?;
+        let is_between = |byte: &&u8| byte.is_ascii_whitespace() || **byte == RECORD_SEPARATOR;
+        rest = &rest[rest.iter().take_while(is_between).count()..];
+        if rest.is_empty() {
+            return Ok(texts);
+        }
+        if texts.len() == max {
+            return Err(ImportError::TooManyItems { max });
+        }
+        let mut reader = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+        match reader.next() {
+            Some(Ok(text)) => texts.push(text),
+            Some(Err(error)) => return Err(not_json(&error, lines(&bytes[..bytes.len() - rest.len()]))),
+            None => return Ok(texts),
+        }
+        rest = &rest[reader.byte_offset()..];
     }
 }
 
-/// A visitor that locates the items of a document.
-struct Top<'m, 'a> {
-    wanted: &'m [DocumentMembers],
-    list: ItemList<'m>,
-    lists: &'m mut Vec<(&'static str, Vec<&'a RawValue>)>,
-    members: &'m mut Vec<(&'static str, &'a RawValue)>,
-}
-
-/// A visitor that locates the items of a list; other values have none. Fails at the first item above the limit.
-#[derive(Clone, Copy)]
-struct ItemList<'m> {
-    max: usize,
-    is_full: &'m Cell<bool>,
-}
-
-/// Visitor methods for scalars; they contain no items.
-macro_rules! nothing_in_scalars {
-    ($nothing:expr) => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("JSON")
-        }
-
-        fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-
-        fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-
-        fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-
-        fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-
-        fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-
-        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-            Ok($nothing)
-        }
-    };
-}
-
-impl<'a> Visitor<'a> for Top<'_, 'a> {
-    type Value = ();
-
-    nothing_in_scalars!(());
-
-    fn visit_seq<A: SeqAccess<'a>>(self, items: A) -> Result<(), A::Error> {
-        let items = self.list.visit_seq(items)?;
-        self.lists.extend(items.map(|items| ("", items)));
-        Ok(())
-    }
-
-    // The last of duplicate members is used, as in most parsers.
-    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
-        while let Some(name) = object.next_key::<String>()? {
-            if let Some(list) = self.wanted.iter().map(|wanted| wanted.list).find(|list| *list == name) {
-                self.lists.retain(|(known, _)| *known != list);
-                self.lists.extend(object.next_value_seed(self.list)?.map(|items| (list, items)));
-            } else if let Some(member) =
-                self.wanted.iter().flat_map(|wanted| wanted.others).find(|other| **other == name)
-            {
-                self.members.retain(|(known, _)| known != member);
-                self.members.push((member, object.next_value()?));
-            } else {
-                object.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<'a> DeserializeSeed<'a> for ItemList<'_> {
-    type Value = Option<Vec<&'a RawValue>>;
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'a> Visitor<'a> for ItemList<'_> {
-    type Value = Option<Vec<&'a RawValue>>;
-
-    nothing_in_scalars!(None);
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut found = Vec::new();
-        while let Some(item) = items.next_element()? {
-            if found.len() == self.max {
-                self.is_full.set(true);
-                return Err(A::Error::custom("too many items"));
-            }
-            found.push(item);
-        }
-        Ok(Some(found))
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
+/// Returns the number of complete lines.
+fn lines(bytes: &[u8]) -> usize {
+    bytes.split(|byte| *byte == b'\n').count() - 1
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::compressed_error::CompressedError;
+use super::counted_values::CountedValues;
 use super::field::Field;
 
 /// The reason why a whole file is rejected.
@@ -28,7 +30,10 @@ pub enum ImportError {
     #[error("the header cannot be read: {0}")]
     Header(String),
     /// The header has no column of coordinates.
-    #[error("no column found for {field}; map it ({field}=COLUMN). {columns}")]
+    #[error(
+        "no column found for {field}; map it ({field}=COLUMN), or a column with latitude and longitude \
+         (coordinates=COLUMN). {columns}"
+    )]
     NoCoordinates {
         /// `lat` or `lon`.
         field: Field,
@@ -54,6 +59,32 @@ pub enum ImportError {
         /// The error.
         reason: String,
     },
+    /// It is in a format that the import does not read.
+    #[error("the file is {kind}, which is not supported: {remedy}")]
+    UnsupportedFormat {
+        /// The format, with its article.
+        kind: &'static str,
+        /// The export or conversion that results in a supported format.
+        remedy: &'static str,
+    },
+    /// It is a compressed file that cannot be read.
+    #[error(transparent)]
+    Compressed(#[from] CompressedError),
+    /// An Overpass response is incomplete according to its remark.
+    #[error(
+        "the Overpass response is incomplete, its remark is {remark:?}: nothing is imported; send the query again later, \
+         for a smaller area, or with a longer [timeout:…]"
+    )]
+    IncompleteResponse {
+        /// The first 200 characters of the remark.
+        remark: String,
+    },
+    /// A document contains several lists of objects with coordinates.
+    #[error("the file contains several lists of objects with coordinates ({lists}); import a file with one of them")]
+    SeveralLists {
+        /// The paths of the lists.
+        lists: String,
+    },
     /// The format of a document is unknown.
     #[error("the file is JSON in no known format; known formats: {known} (choose one with --format)")]
     UnknownJson {
@@ -69,10 +100,10 @@ pub enum ImportError {
         expected: String,
     },
     /// A document contains no ATMs.
-    #[error("the file contains no ATMs (of {others} items, none is an ATM that trades coins)")]
+    #[error("the file contains no ATMs (of {total} items, none is an ATM that trades coins){}", of_kinds(.others), total = .others.total())]
     NoMachines {
-        /// The number of other items.
-        others: usize,
+        /// The other items, by the tag or property that shows that they are no ATMs.
+        others: CountedValues,
     },
     /// It contains more items than the limit.
     #[error("it contains more than {max} items, the maximum for one import; split it")]
@@ -105,6 +136,11 @@ pub enum ImportError {
         /// The supported features.
         supported: String,
     },
+}
+
+/// Returns the kinds of items for the end of a message.
+fn of_kinds(others: &CountedValues) -> String {
+    if others.total() == 0 { String::new() } else { format!("; they are: {others}") }
 }
 
 /// The columns of a file, for an error message.

@@ -10,6 +10,8 @@ pub enum Field {
     Lat,
     /// Longitude in degrees.
     Lon,
+    /// Latitude and longitude in one column.
+    Coordinates,
     /// Name of the ATM or of its location.
     Name,
     /// The source's identifier.
@@ -120,7 +122,7 @@ pub enum Field {
 pub struct UnknownField(pub String);
 
 /// Each field with its name and the names of its columns, the best first: in lower case, letters and digits only.
-pub(super) const FIELDS: [(Field, &str, &[&str]); 52] = [
+pub(super) const FIELDS: [(Field, &str, &[&str]); 53] = [
     (Field::Lat, "lat", &["latitude", "lat", "y", "geolat", "ycoordinate", "locationlat", "locationlatitude"]),
     (
         Field::Lon,
@@ -233,6 +235,8 @@ pub(super) const FIELDS: [(Field, &str, &[&str]); 52] = [
     (Field::SourceUrl, "source_url", &["sourceurl", "permalink"]),
     (Field::MachineRef, "machine_ref", &["machineref", "serial", "serialnumber", "terminalnumber"]),
     (Field::BrandWikidata, "brand_wikidata", &["brandwikidata"]),
+    // Its columns are guessed only if there are none for latitude and longitude.
+    (Field::Coordinates, "coordinates", &[]),
 ];
 
 impl Field {

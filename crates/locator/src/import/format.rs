@@ -4,7 +4,9 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use super::bounds::{Bounds, CancelFlag};
+use super::counted_values::CountedValues;
 use super::document::{Document, DocumentMembers};
+use super::encoding;
 use super::error::ImportError;
 use super::item::DocumentItem;
 use super::text::{self, RawRow};
@@ -26,12 +28,16 @@ pub struct Format {
 /// The content of a file.
 pub(super) enum FileContent<'a> {
     /// Rows of cells, the header first.
-    Rows(Vec<RawRow<'a>>),
+    Rows {
+        rows: Vec<RawRow<'a>>,
+        /// Repairs of the whole table, for the report.
+        notice: Option<String>,
+    },
     /// ATMs in a document.
     Items {
         items: Vec<DocumentItem>,
-        /// The number of other items.
-        others: usize,
+        /// The other items, by the tag or property that shows that they are no ATMs.
+        others: CountedValues,
         /// The date of the document, for ATMs without a date.
         dated: Option<String>,
         /// Whether the format itself reads a property.
@@ -75,9 +81,7 @@ impl<'a> SourceFile<'a> {
 
     /// Returns `true` if the file begins like JSON.
     pub(super) fn looks_like_json(&self) -> bool {
-        let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
-        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-        matches!(first, Some(b'{' | b'['))
+        encoding::looks_like_json(self.bytes)
     }
 
     /// Returns `true` if the file is JSON with this list.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::document::DocumentMembers;
 use super::error::ImportError;
 use super::format::{Format, SourceFile};
-use super::{btcmap, geojson, overpass, pbf, submission, table};
+use super::{btcmap, coinmap, geojson, objects, overpass, pbf, submission, table};
 
 /// All formats, in the order of detection: the first format that recognises a file reads it.
 pub const FORMATS: &[Format] = &[
@@ -16,6 +16,8 @@ pub const FORMATS: &[Format] = &[
     geojson::ALL_THE_PLACES,
     geojson::GEOJSON,
     btcmap::FORMAT,
+    coinmap::FORMAT,
+    objects::FORMAT,
     table::TSV,
     table::CSV,
 ];

@@ -1,10 +1,13 @@
-//! GeoJSON features (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
+//! GeoJSON features (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags. The features are
+//! the members of a collection or of an array, or a file has a feature per line (GeoJSON text sequences, RFC 8142).
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::document::DocumentMembers;
+use super::counted_values::CountedValues;
+use super::document::{Document, DocumentMembers};
 use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
@@ -29,7 +32,7 @@ pub(super) const GEOJSON: Format = Format {
     name: "geojson",
     title: "GeoJSON",
     json: Some(DocumentMembers { list: FEATURES, others: &[TIMESTAMP] }),
-    recognise: |file| file.has_list(FEATURES),
+    recognise: |file| Ok(file.looks_like_json() && find_features(file.document()?)?.is_some()),
     read: features,
 };
 
@@ -43,11 +46,38 @@ pub(super) const ALL_THE_PLACES: Format = Format {
 };
 
 fn has_spider_name(file: &SourceFile<'_>) -> Result<bool, ImportError> {
-    if !file.has_list(FEATURES)? {
+    if !file.looks_like_json() {
         return Ok(false);
     }
-    let first = file.document()?.first(FEATURES)?.unwrap_or_default();
+    let document = file.document()?;
+    let Some(features) = find_features(document)? else { return Ok(false) };
+    let first = document.first_of(features)?.unwrap_or_default();
     Ok(first["properties"]["@spider"].is_string())
+}
+
+/// Returns the unparsed features of a document. `None` if it has none.
+fn find_features<'d, 'a>(document: &'d Document<'a>) -> Result<Option<&'d [&'a RawValue]>, ImportError> {
+    if let Some(features) = document.list(FEATURES) {
+        return Ok(Some(features));
+    }
+    for items in [document.list("").unwrap_or_default(), document.sequence()] {
+        let first = document.first_of(items)?;
+        if first.is_some_and(|first| first["type"] == "Feature") {
+            return Ok(Some(items));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the unparsed features of a document of this format.
+fn require_features<'d, 'a>(
+    document: &'d Document<'a>,
+    format: &'static str,
+) -> Result<&'d [&'a RawValue], ImportError> {
+    match find_features(document)? {
+        Some(features) => Ok(features),
+        None => Err(ImportError::OtherJson { format, expected: format!("a list '{FEATURES}'") }),
+    }
 }
 
 /// Returns the features of a collection. Properties that look like tags are read as tags; others are mapped by name
@@ -55,13 +85,13 @@ fn has_spider_name(file: &SourceFile<'_>) -> Result<bool, ImportError> {
 fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
     let dated = item::cell(&document.member(TIMESTAMP)?);
-    let mut others = 0;
+    let mut others = CountedValues::default();
     let mut items = Vec::new();
-    for feature in document.items(FEATURES, GEOJSON.name)? {
+    for feature in document.parse(require_features(document, GEOJSON.name)?) {
         let (number, feature) = feature?;
         let properties = item::cells(feature["properties"].as_object());
-        if properties.get("amenity").is_some_and(|amenity| amenity != "atm") {
-            others += 1;
+        if properties.contains_key("amenity") && !osm::may_be_atm(&properties) {
+            others.add(&osm::kind(&properties));
             continue;
         }
         let id = id_of(&feature, &properties);
@@ -96,22 +126,23 @@ fn is_read(name: &str) -> bool {
 fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
     // A file of a single spider was chosen for its operator. In the output of all spiders, most ATMs only trade cash.
+    let features = require_features(document, ALL_THE_PLACES.name)?;
     let mut first = None;
     let mut is_chosen = true;
-    for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
+    for feature in document.parse(features) {
         let spider = item::cell(&feature?.1["properties"]["@spider"]);
         is_chosen &= *first.get_or_insert_with(|| spider.clone()) == spider;
     }
     let attributes = document.member(ATTRIBUTES)?;
     let dated = first_time(COLLECTED.map(|name| item::cell(&attributes[name])));
     let mut items = Vec::new();
-    let mut others = 0;
-    for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
+    let mut others = CountedValues::default();
+    for feature in document.parse(features) {
         let (number, feature) = feature?;
         let tags = item::cells(feature["properties"].as_object());
-        let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
+        let is_atm = !tags.contains_key("amenity") || osm::may_be_atm(&tags);
         if !is_atm || !(is_chosen || osm::has_coin_tags(&tags)) {
-            others += 1;
+            others.add(&osm::kind(&tags));
             continue;
         }
         let id = spider_id(&feature, &tags);

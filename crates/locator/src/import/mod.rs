@@ -4,28 +4,45 @@
 //! number. If the import fails with an [`ImportError`], nothing of the file is used. A file always results in equal
 //! rows with equal keys, so importing it again changes nothing.
 
+mod backslash_quotes;
 mod bounds;
 mod btcmap;
 mod cells;
+mod coinmap;
 mod columns;
+mod compressed;
+mod compressed_error;
+mod contacts;
+mod coordinates;
+mod counted_values;
 mod document;
+mod document_parts;
+mod encoding;
 mod error;
 mod field;
 mod format;
 mod formats;
 mod geojson;
 mod item;
+mod markup;
+mod objects;
 mod options;
 mod osm;
 mod overpass;
 mod pbf;
+mod placeholders;
+mod signatures;
 mod submission;
+mod suggestions;
 mod table;
 mod text;
 mod time;
 mod truncated;
+mod usable;
 mod words;
+mod zip_archive;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,21 +50,28 @@ use arcstr::ArcStr;
 
 use crate::atm::Record;
 use crate::dates::DataDates;
+use crate::gazetteer::Gazetteer;
 
 pub use bounds::{Bounds, CancelFlag};
+pub use compressed::file_stem;
+pub use compressed_error::CompressedError;
+pub use counted_values::CountedValues;
 pub use error::{ColumnList, ImportError};
 pub use field::{Field, UnknownField};
 pub use format::Format;
 pub use formats::{FORMATS, FormatChoice, UnknownFormat};
 pub use options::Options;
 pub use submission::FORMAT as SUBMISSION;
+pub use suggestions::{SuggestedFilter, Suggestions, UnmatchedFilter};
 pub use time::{DateError, parse_data_date, parse_time};
 pub use truncated::{MAX_LISTED, Truncated};
+pub use usable::NothingUsable;
 
-use cells::OtherDates;
+use cells::{OtherDates, ParsedRow, RowContext};
 use columns::ColumnMap;
 use format::{FileContent, SourceFile};
 use item::DocumentItem;
+use suggestions::ColumnObserver;
 
 /// The result of an import.
 #[derive(Clone, Debug)]
@@ -58,8 +82,10 @@ pub struct Import {
     pub skipped: Truncated<Skipped>,
     /// The invalid cells. Their fields are unknown.
     pub invalid_cells: Truncated<InvalidCell>,
-    /// The number of rows that [`Options::only`] excluded.
+    /// The number of rows that are no ATMs, or that [`Options::only`] excluded.
     pub filtered: usize,
+    /// The tags, properties and values of these rows.
+    pub filtered_by: CountedValues,
     /// The keys of ATMs that were removed according to the source.
     pub gone: Vec<String>,
     /// The dates of the ATMs.
@@ -70,6 +96,10 @@ pub struct Import {
     pub unused: Truncated<String>,
     /// The unit of the numbers of rows: `line` or `item`.
     pub counted: &'static str,
+    /// What was done to the file before its rows were read: the data file of an archive, repaired quotes.
+    pub notices: Vec<String>,
+    /// Suggestions for the next import of the file.
+    pub suggestions: Suggestions,
 }
 
 /// An ATM in a file.
@@ -106,7 +136,8 @@ pub struct InvalidCell {
     pub reason: &'static str,
 }
 
-/// Reads a file.
+/// Reads a file. A gzip file, and a zip archive with one data file, are decompressed; UTF-16 with a byte order mark is
+/// converted.
 ///
 /// Each row is an ATM, even if it equals another row; but only the last row with an identifier is used. A row is
 /// skipped if it has no valid coordinates or too many cells. Other invalid cells make their fields unknown. All of
@@ -125,25 +156,58 @@ pub struct InvalidCell {
 /// # Errors
 /// [`ImportError`], if the file as a whole or the options are invalid.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, ImportError> {
+    read_rows(bytes, RowContext { options, gazetteer: None })
+}
+
+/// Reads a file like [`read`]. Addresses on one line are read in the notations of all countries, with the places of a
+/// gazetteer near the coordinates: [`Gazetteer::parse_address`].
+///
+/// # Errors
+/// [`ImportError`], if the file as a whole or the options are invalid.
+pub fn read_with_places(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Import, ImportError> {
+    read_rows(bytes, RowContext { options, gazetteer: Some(gazetteer) })
+}
+
+fn read_rows(bytes: &[u8], context: RowContext<'_>) -> Result<Import, ImportError> {
+    let options = context.options;
     options.cancel.check()?;
+    let mut notices = Vec::new();
+    let bytes = if options.strict { bytes.into() } else { prepare(bytes, options, &mut notices)? };
     let members = formats::members();
-    let file = SourceFile::new(bytes, options.bounds, &options.cancel, &members);
+    let file = SourceFile::new(&bytes, options.bounds, &options.cancel, &members);
     let format = match options.format {
         FormatChoice::Auto => formats::detect(&file)?,
         FormatChoice::Named(format) => format,
     };
     let mut import = match (format.read)(&file)? {
-        FileContent::Rows(rows) => table(rows, options)?,
+        FileContent::Rows { rows, notice } => {
+            notices.extend(notice);
+            table(rows, context)?
+        }
         FileContent::Items { items, others, dated, is_read } => {
-            document(items, others, dated.as_deref(), is_read, options)?
+            document(items, others, dated.as_deref(), is_read, context)?
         }
     };
+    import.notices = notices;
     import.assign_keys();
     import.dates = import.rows.iter().map(|row| row.record.known_at()).collect();
     Ok(import)
 }
 
-fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, ImportError> {
+/// Returns the content of a file: decompressed, in UTF-8, and without tokens of Python that JSON does not have. Rejects
+/// files of known formats that are not supported.
+fn prepare<'a>(bytes: &'a [u8], options: &Options, notices: &mut Vec<String>) -> Result<Cow<'a, [u8]>, ImportError> {
+    let unpacked = compressed::unpack(bytes, options.bounds, &options.cancel)?;
+    if let Some(name) = unpacked.name {
+        notices.push(format!("the data file in the zip archive is {name}"));
+    }
+    let bytes = encoding::to_utf8(unpacked.bytes)?;
+    signatures::reject_unsupported(&bytes)?;
+    Ok(encoding::without_not_a_number(bytes))
+}
+
+fn table(rows: Vec<text::RawRow<'_>>, context: RowContext<'_>) -> Result<Import, ImportError> {
+    let options = context.options;
     let max = options.bounds.items;
     if rows.len() > max.saturating_add(1) {
         return Err(ImportError::TooManyItems { max });
@@ -153,32 +217,41 @@ fn table(rows: Vec<text::RawRow<'_>>, options: &Options) -> Result<Import, Impor
     let header = header.cells.map_err(ImportError::Header)?;
     let columns = ColumnMap::new(&header, options)?;
     let mut import = Import::empty(&columns, "line");
+    let mut observer = ColumnObserver::new(&columns, options);
     let mut any = false;
     for row in lines {
         options.cancel.check()?;
         any = true;
-        import.add_row(&row, &columns, options);
+        import.add_row(&row, &columns, &mut observer, context);
     }
+    import.suggestions = observer.suggestions();
     if any { Ok(import) } else { Err(ImportError::NoRows) }
 }
 
 fn document(
     mut items: Vec<DocumentItem>,
-    others: usize,
+    others: CountedValues,
     of_document: Option<&str>,
     is_read: fn(&str) -> bool,
-    options: &Options,
+    context: RowContext<'_>,
 ) -> Result<Import, ImportError> {
+    let options = context.options;
     if !options.partial && items.iter().all(|item| item.is_gone) {
         return Err(ImportError::NoMachines { others });
     }
     let columns = columns::name_cells(&mut items, options, is_read)?;
     let mut import = Import::empty(&columns, "item");
-    import.filtered = others;
+    import.filtered = others.total();
+    import.filtered_by = others;
+    let mut observer = ColumnObserver::new(&columns, options);
     for item in items {
         options.cancel.check()?;
-        import.add_item(item, of_document, options);
+        match observer.observe_item(&item) {
+            Some(reason) => import.add_filtered(&reason),
+            None => import.add_item(item, of_document, context),
+        }
     }
+    import.suggestions = observer.suggestions();
     Ok(import)
 }
 
@@ -189,22 +262,24 @@ impl Import {
             skipped: Truncated::default(),
             invalid_cells: Truncated::default(),
             filtered: 0,
+            filtered_by: CountedValues::default(),
             gone: Vec::new(),
             dates: DataDates::default(),
             columns: columns.used(),
             unused: columns.unused(),
             counted,
+            notices: Vec::new(),
+            suggestions: Suggestions::default(),
         }
     }
 
-    fn add_item(&mut self, item: DocumentItem, of_document: Option<&str>, options: &Options) {
+    fn add_filtered(&mut self, reason: &str) {
+        self.filtered += 1;
+        self.filtered_by.add(reason);
+    }
+
+    fn add_item(&mut self, item: DocumentItem, of_document: Option<&str>, context: RowContext<'_>) {
         let line = item.number;
-        for (name, wanted) in &options.only {
-            if item.property(name).unwrap_or_default().trim() != wanted.trim() {
-                self.filtered += 1;
-                return;
-            }
-        }
         if item.is_gone {
             if let Some(id) = item.cells.get(&Field::Ref) {
                 self.gone.push(format!("ref:{}", cells::text(id)));
@@ -212,15 +287,15 @@ impl Import {
             return;
         }
         let dates = OtherDates { of_fields: &item.dates, of_document };
-        match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), dates, options) {
+        match cells::parse(&|field| item.cells.get(&field).map_or("", String::as_str), dates, context) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
-            Ok((mut record, problems)) => {
+            Ok(ParsedRow { mut record, key, problems }) => {
                 Arc::make_mut(&mut record.coins).extend(item.coins);
                 if !item.trades.is_empty() {
                     record.more_mut().trades = item.trades;
                 }
                 self.add_invalid_cells(line, problems);
-                self.rows.push(ImportedRow { line, key: String::new(), record });
+                self.rows.push(ImportedRow { line, key, record });
             }
         }
     }
@@ -232,19 +307,24 @@ impl Import {
         }
     }
 
-    fn add_row(&mut self, row: &text::RawRow, columns: &ColumnMap, options: &Options) {
+    fn add_row(
+        &mut self,
+        row: &text::RawRow,
+        columns: &ColumnMap,
+        observer: &mut ColumnObserver,
+        context: RowContext<'_>,
+    ) {
         let line = row.line;
         let cells = match columns.cells_of(row) {
             Ok(cells) => cells,
             Err(reason) => return self.skipped.push(Skipped { line, reason }),
         };
-        if !columns.matches(cells) {
-            self.filtered += 1;
-            return;
+        if let Some(reason) = observer.observe_row(cells) {
+            return self.add_filtered(&reason);
         }
-        match cells::record(&|field| columns.cell(cells, field), OtherDates::default(), options) {
+        match cells::parse(&|field| columns.cell(cells, field), OtherDates::default(), context) {
             Err(reason) => self.skipped.push(Skipped { line, reason }),
-            Ok((record, problems)) => {
+            Ok(ParsedRow { record, key, problems }) => {
                 for field in columns.missing(cells) {
                     self.invalid_cells.push(InvalidCell {
                         line,
@@ -254,7 +334,7 @@ impl Import {
                     });
                 }
                 self.add_invalid_cells(line, problems);
-                self.rows.push(ImportedRow { line, key: String::new(), record });
+                self.rows.push(ImportedRow { line, key, record });
             }
         }
     }
@@ -272,10 +352,9 @@ impl Import {
         let counted = self.counted;
         self.rows.retain_mut(|row| {
             let Some(source_ref) = &row.record.source_ref else {
-                let hash = cells::hash(&row.record);
-                let count = equal_rows.entry(hash.clone()).or_default();
+                let count = equal_rows.entry(row.key.clone()).or_default();
                 *count += 1;
-                row.key = format!("row:{hash}:{count}");
+                row.key = format!("{}:{count}", row.key);
                 return true;
             };
             let last = last_lines[source_ref];
@@ -284,7 +363,6 @@ impl Import {
                 replaced.push(Skipped { line: row.line, reason });
                 return false;
             }
-            row.key = format!("ref:{source_ref}");
             true
         });
         self.skipped.merge(replaced);

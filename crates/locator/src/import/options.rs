@@ -20,6 +20,8 @@ pub struct Options {
     pub country: Option<Country>,
     /// Whether a document has only changes, so that it may contain no ATMs.
     pub partial: bool,
+    /// Whether the file must be as its format defines: it is not decompressed, converted from UTF-16, or repaired.
+    pub strict: bool,
     /// The date of records that have none.
     pub as_of: Option<Timestamp>,
     /// The current time: reports from the future are ignored.

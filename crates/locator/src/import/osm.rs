@@ -1,4 +1,5 @@
-//! ATMs in OpenStreetMap: `amenity=atm` with tags for currencies.
+//! ATMs in OpenStreetMap: `amenity=atm` with tags for currencies, and other kinds of elements that sell coins, such as
+//! `vending=bitcoin`.
 //!
 //! An element is a report of being in service, as of the day of its last check, else of its last edit, else of the
 //! document. When an ATM is removed, its element is deleted or tagged `disused:`.
@@ -58,8 +59,8 @@ const CHECKED: [&str; 5] =
 
 /// Other tags that are read, and tags that only identify elements.
 #[rustfmt::skip]
-const OTHERS: [&str; 15] = [
-    "amenity", "addr:housenumber", "addr:street", "addr:street_address", "charge", "payment:lightning", "nsi_id",
+const OTHERS: [&str; 16] = [
+    "amenity", "vending", "addr:housenumber", "addr:street", "addr:street_address", "charge", "payment:lightning", "nsi_id",
     "@id", "@ref", "@spider", "@source_uri", "@timestamp", "timestamp", "closed", "disused",
 ];
 /// Prefixes of such tags.
@@ -78,6 +79,15 @@ const NAMES: [&str; 13] = [
     "unbank", "bitxchange", "satoshi",
 ];
 
+/// Prefixes of the tags of existing and of former elements.
+const LIFECYCLE: [&str; 6] = ["", "disused:", "was:", "abandoned:", "removed:", "demolished:"];
+/// Kinds of elements that are ATMs only if they trade coins according to their tags, not by their names.
+const KINDS_WITH_COINS: [&str; 2] = ["bureau_de_change", "payment_terminal"];
+/// Values of `vending` for coins.
+const VENDED_COINS: [&str; 5] = ["bitcoin", "bitcoins", "crypto", "cryptocurrencies", "cryptocurrency"];
+/// Keys of the kind of an element, the preferred key first.
+const KIND_KEYS: [&str; 7] = ["amenity", "vending", "shop", "office", "tourism", "leisure", "building"];
+
 /// Returns `true` if a tag is read.
 pub(super) fn is_read(tag: &str) -> bool {
     TAGS.iter().any(|(_, known)| *known == tag)
@@ -88,14 +98,62 @@ pub(super) fn is_read(tag: &str) -> bool {
 
 /// Checks for the tags of an ATM that trades coins.
 pub(super) fn is_bitcoin_atm(tags: &BTreeMap<String, String>) -> bool {
-    let amenity = ["amenity", "disused:amenity", "was:amenity", "abandoned:amenity", "removed:amenity"];
-    let is_atm = amenity.iter().any(|key| tags.get(*key).is_some_and(|value| value == "atm"));
-    is_atm && has_coin_tags(tags)
+    if vends_coins(tags) || (has_amenity(tags, "atm") && has_coin_tags(tags)) {
+        return true;
+    }
+    let trades_coins = coins(tags).any(|(_, deals)| deals == Tri::Yes);
+    trades_coins && KINDS_WITH_COINS.iter().any(|kind| has_amenity(tags, kind))
+}
+
+/// Checks for the tags of an ATM, possibly for cash only.
+pub(super) fn may_be_atm(tags: &BTreeMap<String, String>) -> bool {
+    has_amenity(tags, "atm") || is_bitcoin_atm(tags)
+}
+
+/// Checks for a tag without which an element is no ATM, to skip other elements fast.
+pub(super) fn may_be_kind_of_atm(key: &[u8], value: &[u8]) -> bool {
+    let is_kind = |kind: &[u8]| kind == b"atm" || KINDS_WITH_COINS.iter().any(|known| known.as_bytes() == kind);
+    let is_coin = |kind: &[u8]| VENDED_COINS.iter().any(|known| known.as_bytes() == kind);
+    let mut values = value.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    (key.ends_with(b"amenity") && values.clone().any(is_kind)) || (key.ends_with(b"vending") && values.any(is_coin))
+}
+
+/// Returns the tag that shows the kind of an element that is no Bitcoin ATM.
+pub(super) fn kind(tags: &BTreeMap<String, String>) -> String {
+    if has_amenity(tags, "atm") {
+        return "amenity=atm without a coin".to_owned();
+    }
+    for key in KIND_KEYS {
+        if let Some(value) = tags.get(key) {
+            return format!("{key}={value}");
+        }
+    }
+    if tags.is_empty() { "no tags".to_owned() } else { "other tags".to_owned() }
+}
+
+/// Checks for a value of `amenity`, of an existing or a former element. Several values are separated by semicolons.
+fn has_amenity(tags: &BTreeMap<String, String>, amenity: &str) -> bool {
+    LIFECYCLE.iter().any(|prefix| has_value(tags, &format!("{prefix}amenity"), amenity))
+}
+
+/// Checks for an existing or a former vending machine for coins.
+fn vends_coins(tags: &BTreeMap<String, String>) -> bool {
+    LIFECYCLE.iter().any(|prefix| {
+        let key = format!("{prefix}vending");
+        VENDED_COINS.iter().any(|coin| has_value(tags, &key, coin))
+    })
+}
+
+fn has_value(tags: &BTreeMap<String, String>, key: &str, value: &str) -> bool {
+    tags.get(key).is_some_and(|values| values.split(';').any(|listed| listed.trim() == value))
 }
 
 /// Checks for tags or names of coins.
 pub(super) fn has_coin_tags(tags: &BTreeMap<String, String>) -> bool {
     const KEYS: [&str; 6] = ["name", "brand", "operator", "network", "@spider", "nsi_id"];
+    if vends_coins(tags) {
+        return true;
+    }
     let mut coins = coins(tags).peekable();
     if coins.peek().is_some() {
         return coins.any(|(_, deals)| deals == Tri::Yes);
@@ -132,6 +190,9 @@ pub(super) fn item_of<'a>(
     item.set(Field::BuyFee, fee);
     item.set(Field::Fiat, Some(fiat.join(",")));
     item.coins.extend(coins(&item.properties));
+    if item.coins.is_empty() && vends_coins(&item.properties) {
+        item.coins.insert(Coin::bitcoin(), Tri::Yes);
+    }
     if let Some(lightning) = item.property("payment:lightning").and_then(words::parse_tri) {
         item.trades.insert(Coin::bitcoin(), Trade { lightning, ..Trade::default() });
     }
@@ -160,7 +221,22 @@ fn state(item: &DocumentItem) -> &'static str {
 }
 
 fn has_lifecycle_prefix(item: &DocumentItem, prefix: &str) -> bool {
-    item.property(prefix) == Some("yes") || item.property(&format!("{prefix}:amenity")) == Some("atm")
+    if item.property(prefix) == Some("yes") {
+        return true;
+    }
+    let amenity = format!("{prefix}:amenity");
+    if has_value(&item.properties, &amenity, "atm") {
+        return true;
+    }
+    // An ATM may be at the place of a former bureau de change.
+    if item.property("amenity").is_some() {
+        return false;
+    }
+    let vending = format!("{prefix}:vending");
+    let has_kind = |kind: &str| has_value(&item.properties, &amenity, kind);
+    VENDED_COINS.iter().any(|coin| has_value(&item.properties, &vending, coin))
+        || KINDS_WITH_COINS.into_iter().any(has_kind)
+        || (has_kind("vending_machine") && vends_coins(&item.properties))
 }
 
 /// Returns the coins in tags such as `currency:XBT=yes`.

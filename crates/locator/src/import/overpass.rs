@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::counted_values::CountedValues;
 use super::document::DocumentMembers;
 use super::error::ImportError;
 use super::field::Field;
@@ -17,11 +18,16 @@ type Nodes = HashMap<i64, (f64, f64)>;
 const ELEMENTS: &str = "elements";
 /// The member with the state of the database.
 const DATABASE: &str = "osm3s";
+/// The member with the errors and notices of the query.
+const REMARK: &str = "remark";
+/// Parts of remarks about errors, in lower case. After such an error, the response has only a part of the elements, with
+/// the status 200. Other remarks are notices.
+const ERRORS: [&str; 4] = ["error", "timed out", "out of memory", "abort"];
 
 pub(super) const FORMAT: Format = Format {
     name: "overpass",
     title: "Overpass",
-    json: Some(DocumentMembers { list: ELEMENTS, others: &[DATABASE] }),
+    json: Some(DocumentMembers { list: ELEMENTS, others: &[DATABASE, REMARK] }),
     recognise: |file| file.has_list(ELEMENTS),
     read: machines,
 };
@@ -29,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
 /// Returns the elements that are ATMs.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let document = file.document()?;
+    check_remark(&document.member(REMARK)?)?;
     let dated = item::cell(&document.member(DATABASE)?["timestamp_osm_base"]);
     let mut nodes = Nodes::new();
     for element in document.items(ELEMENTS, FORMAT.name)? {
@@ -36,17 +43,28 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         nodes.extend(element["id"].as_i64().zip(point(&element)));
     }
     let mut items = Vec::new();
-    let mut others = 0;
+    let mut others = CountedValues::default();
     for element in document.items(ELEMENTS, FORMAT.name)? {
         let (number, element) = element?;
         let tags = item::cells(element["tags"].as_object());
         if osm::is_bitcoin_atm(&tags) {
             items.push(item_of(number, &element, tags, &nodes));
         } else {
-            others += 1;
+            others.add(&osm::kind(&tags));
         }
     }
     Ok(FileContent::Items { items, others, dated, is_read: osm::is_read })
+}
+
+/// Checks that the response is complete: ATMs that are missing in a truncated response would be removed.
+fn check_remark(remark: &Value) -> Result<(), ImportError> {
+    let remark = item::cell(remark).unwrap_or_default();
+    let lower = remark.to_lowercase();
+    if ERRORS.iter().any(|error| lower.contains(error)) {
+        let remark = signpost_text::clean_line(&remark).trim().chars().take(200).collect();
+        return Err(ImportError::IncompleteResponse { remark });
+    }
+    Ok(())
 }
 
 fn item_of(number: usize, element: &Value, tags: BTreeMap<String, String>, nodes: &Nodes) -> DocumentItem {

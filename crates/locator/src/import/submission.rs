@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::counted_values::CountedValues;
 use super::document::DocumentMembers;
 use super::error::ImportError;
 use super::field::Field;
@@ -85,7 +86,7 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         let (number, location) = location?;
         items.push(item_of(number, &location));
     }
-    Ok(FileContent::Items { items, others: 0, dated, is_read })
+    Ok(FileContent::Items { items, others: CountedValues::default(), dated, is_read })
 }
 
 fn item_of(number: usize, location: &Value) -> DocumentItem {
@@ -115,7 +116,7 @@ fn state(status: &Value) -> Option<&str> {
 }
 
 /// Collects the members of an object by their paths, `address.city`, for `--map` and `--where`.
-fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>, depth: usize) {
+pub(super) fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>, depth: usize) {
     if let Some(cell) = item::cell(value) {
         into.insert(path.to_owned(), cell);
     } else if let Some(members) = value.as_object().filter(|_| depth > 0) {

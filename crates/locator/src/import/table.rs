@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
+use super::backslash_quotes::{DoubledQuotes, double_quotes, unescape};
 use super::error::ImportError;
 use super::format::{FileContent, Format};
 use super::text::{RawRow, line_breaks};
@@ -14,18 +15,27 @@ const MAX_ROW_BYTES: usize = 64 * 1024;
 /// A sentinel row after the last row. If it is not read as a row, it is inside an open quote.
 const END: &[u8] = b"\n\x1eend\x1e\n";
 
-/// Cells between commas, or semicolons if the header has more of them. Quoted cells may contain separators, line breaks
-/// and doubled quotes (RFC 4180).
+/// Separators of cells in CSV. If the header has equally many of two, the first is used.
+const SEPARATORS: [u8; 3] = [b',', b';', b'|'];
+
+/// Cells between commas, semicolons or vertical bars: the separator of the first line (`sep=;`), else the most frequent
+/// in the header. Quoted cells may contain separators, line breaks and doubled quotes (RFC 4180).
 pub(super) const CSV: Format = Format {
     name: "csv",
     title: "CSV",
     json: None,
     recognise: |file| Ok(!file.looks_like_json()),
     read: |file| {
-        let text = file.text()?;
-        let header = header(text);
-        let delimiter = if header.matches(';').count() > header.matches(',').count() { b';' } else { b',' };
-        Ok(FileContent::Rows(csv(text, delimiter, file.bounds.rows())?))
+        let (separator, text) = split_separator_line(file.text()?);
+        let separator = separator.unwrap_or_else(|| most_frequent_separator(header(text)));
+        let doubled = double_quotes(text, separator);
+        let rows = csv(&doubled, separator, file.bounds.rows())?;
+        let notice = match doubled.lines {
+            0 => None,
+            1 => Some("1 line has quotes after a backslash (\\\"), which are read as quotes".to_owned()),
+            lines => Some(format!("{lines} lines have quotes after a backslash (\\\"), which are read as quotes")),
+        };
+        Ok(FileContent::Rows { rows, notice })
     },
 };
 
@@ -35,9 +45,48 @@ pub(super) const TSV: Format = Format {
     name: "tsv",
     title: "TSV",
     json: None,
-    recognise: |file| Ok(!file.looks_like_json() && header(file.text()?).contains('\t')),
-    read: |file| Ok(FileContent::Rows(tsv(file.text()?, file.bounds.rows()))),
+    recognise: |file| Ok(!file.looks_like_json() && is_separated_by_tabs(file.text()?)),
+    read: |file| {
+        let (_, text) = split_separator_line(file.text()?);
+        Ok(FileContent::Rows { rows: tsv(text, file.bounds.rows()), notice: None })
+    },
 };
+
+fn is_separated_by_tabs(text: &str) -> bool {
+    let (separator, text) = split_separator_line(text);
+    match separator {
+        Some(separator) => separator == b'\t',
+        None => header(text).contains('\t'),
+    }
+}
+
+/// Splits off a first line that defines the separator, such as `sep=;`, which spreadsheets read and write. The rest
+/// begins with the line break, so that lines are counted rightly.
+fn split_separator_line(text: &str) -> (Option<u8>, &str) {
+    let (first, rest) = text.split_at(text.find(['\r', '\n']).unwrap_or(text.len()));
+    let first = first.trim_matches('"');
+    let separator = match first.split_at_checked(4) {
+        Some((name, separator)) if name.eq_ignore_ascii_case("sep=") => separator,
+        _ => return (None, text),
+    };
+    match *separator.as_bytes() {
+        [separator @ (b'\t' | b' '..=b'~')] if separator != b'"' && !separator.is_ascii_alphanumeric() => {
+            (Some(separator), rest)
+        }
+        _ => (None, text),
+    }
+}
+
+fn most_frequent_separator(header: &str) -> u8 {
+    let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
+    let mut best = SEPARATORS[0];
+    for separator in SEPARATORS {
+        if count(separator) > count(best) {
+            best = separator;
+        }
+    }
+    best
+}
 
 /// Returns the first line that is not blank.
 fn header(text: &str) -> &str {
@@ -82,8 +131,8 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
     while let Some(letter) = letters.next() {
         let escaped = match (letter, letters.peek()) {
             ('"', Some('"')) | ('\\', Some('"' | '\\')) => letters.next(),
-            // An escaped tab or line break becomes a space.
-            ('\\', Some('t' | 'n' | 'r')) => letters.next().map(|_| ' '),
+            ('\\', Some('t')) => letters.next().map(|_| ' '),
+            ('\\', Some('n' | 'r')) => letters.next().map(|_| '\n'),
             _ => None,
         };
         plain.push(escaped.unwrap_or(letter));
@@ -92,8 +141,8 @@ fn unquoted(cell: &str) -> Cow<'_, str> {
 }
 
 /// Returns the first `max` rows. Empty lines are skipped.
-fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, ImportError> {
-    let bytes = text.as_bytes();
+fn csv(table: &DoubledQuotes<'_>, delimiter: u8, max: usize) -> Result<Vec<RawRow<'static>>, ImportError> {
+    let bytes = table.text.as_bytes();
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes.chain(END));
     let mut rows = Vec::new();
@@ -116,13 +165,12 @@ fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, ImportE
         // The line break after a row may be partly read, and is counted before the next row.
         end -= bytes[start..end].iter().rev().take_while(|byte| b"\r\n".contains(byte)).count();
         let last_line = line + line_breaks(&bytes[start..end]);
-        let cells: Result<Vec<Cow<'_, str>>, String> = if end - start > MAX_ROW_BYTES {
+        let cells: Result<Vec<Cow<'static, str>>, String> = if end - start > MAX_ROW_BYTES {
             Err(too_long())
         } else if last_line > line && !is_well_quoted(&bytes[start..end], delimiter) {
             Err(format!("the row goes on to line {last_line}: a quote in it is never closed, or not doubled"))
         } else {
-            let cells = record.iter().map(|cell| formula::unescape(String::from_utf8_lossy(cell).trim()).to_owned());
-            Ok(cells.map(Cow::from).collect())
+            Ok(record.iter().map(|cell| clean(cell, table.lines > 0).into()).collect())
         };
         let is_blank = matches!(cells.as_deref(), Ok([cell]) if cell.is_empty());
         if !is_blank {
@@ -130,6 +178,14 @@ fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, ImportE
         }
         line = last_line;
     }
+}
+
+/// Returns a cell without blanks around it and without formula guard, if quotes are escaped also without the backslashes
+/// before them.
+fn clean(cell: &[u8], has_escaped_quotes: bool) -> String {
+    let cell = String::from_utf8_lossy(cell);
+    let cell = if has_escaped_quotes { unescape(cell.trim()) } else { cell.trim().into() };
+    formula::unescape(&cell).to_owned()
 }
 
 /// Checks that quotes are only around whole cells, and doubled inside them. The reader accepts other quotes: right for

@@ -54,28 +54,6 @@ pub(super) fn parse_reported_state(text: &str) -> Option<ReportedState> {
     WORDS.iter().find(|(_, known)| known.contains(&words.as_str())).map(|(reported, _)| *reported)
 }
 
-pub(super) fn phone(text: &str) -> Option<ArcStr> {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    // The letters introduce extensions.
-    let is_plausible = (5..=20).contains(&digits)
-        && text.chars().all(|letter| letter.is_ascii_digit() || " +-().,/#:;extEXT".contains(letter));
-    if is_plausible { Some(text.into()) } else { None }
-}
-
-/// Parses an `http` or `https` URL. A missing scheme is `https`.
-pub(super) fn website(text: &str) -> Option<ArcStr> {
-    let lower = text.to_ascii_lowercase();
-    let without_scheme = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
-    let host = without_scheme.unwrap_or(&lower).split(['/', '?', '#']).next().unwrap_or_default();
-    if !host.contains('.') || host.starts_with('.') || text.contains(' ') {
-        return None;
-    }
-    if host.bytes().any(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b".-:".contains(&byte)) {
-        return None;
-    }
-    Some(if without_scheme.is_some() { text.into() } else { format!("https://{text}").into() })
-}
-
 /// Parses yes, no or unknown.
 pub(super) fn parse_tri(text: &str) -> Option<Tri> {
     match text.to_ascii_lowercase().as_str() {
@@ -97,9 +75,11 @@ pub(super) fn services(text: &str) -> Option<(Tri, Tri)> {
     }
 }
 
-/// Parses a list of coins by code or name, and returns whether all of its parts are coins.
+/// Parses a list of coins by code or name, also in the brackets and quotes of JSON. Returns whether all of its parts are
+/// coins.
 pub(super) fn coins(text: &str) -> (Vec<Coin>, bool) {
-    let parts = text.split([',', ';', '/', '|', '+']).map(str::trim).filter(|part| !part.is_empty());
+    let parts = text.split([',', ';', '/', '|', '+']);
+    let parts = parts.map(|part| part.trim_matches(['[', ']', '"', '\'', ' '])).filter(|part| !part.is_empty());
     let mut coins = Vec::new();
     let mut are_all_known = true;
     for part in parts {
@@ -127,17 +107,6 @@ pub(super) fn time_zone(text: &str) -> Option<ArcStr> {
     zone.iana_name().map(ArcStr::from)
 }
 
-pub(super) fn email(text: &str) -> Option<ArcStr> {
-    let (name, host) = text.split_once('@')?;
-    if name.is_empty() || !host.contains('.') || host.contains('@') {
-        return None;
-    }
-    if text.contains(|letter: char| letter.is_whitespace() || "<>()[],;:\"".contains(letter)) {
-        return None;
-    }
-    Some(text.into())
-}
-
 /// Parses the ID of a Wikidata item.
 pub(super) fn wikidata(text: &str) -> Option<ArcStr> {
     let number = text.strip_prefix('Q')?;
@@ -153,6 +122,7 @@ mod tests {
     fn coins_are_parsed_by_code_and_name() {
         let codes = |text: &str| (coins(text).0.iter().map(Coin::code).collect::<Vec<_>>().join(" "), coins(text).1);
         assert_eq!(codes("BTC, ltc; Ethereum / XBT"), ("BTC LTC ETH BTC".to_owned(), true));
+        assert_eq!(codes(r#"["BTC", "ltc"]"#), ("BTC LTC".to_owned(), true));
         assert_eq!(codes("Bitcoin Cash"), ("BCH".to_owned(), true));
         assert_eq!(codes("BTC, some other coins"), ("BTC".to_owned(), false));
     }

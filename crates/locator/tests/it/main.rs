@@ -1,16 +1,20 @@
-//! Questions of users and the results with the embedded gazetteer, and imports of complete and damaged OpenStreetMap
-//! extracts.
+//! Questions of users and the results with the embedded gazetteer, and imports of complete, damaged and crafted files.
 
+mod addresses;
 mod answers;
+mod archives;
 mod examples;
 mod extracts;
 mod fuzz;
+mod json_files;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
 #[path = "../pbf/mod.rs"]
 mod pbf;
 mod question;
 mod questions;
+mod tables;
+mod values;
 
 use std::sync::LazyLock;
 

@@ -13,8 +13,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
 
 use super::hosts::{HostVerdict, Hosts};
+use super::initialize::reduced_initialize;
 use super::origins::{OriginVerdict, Origins};
-use super::rate_limiter::{Bucket, Permit, RateLimiter, RetryAfter};
+use super::rate_limiter::{Bucket, OverLimit, Permit, RateLimiter, RetryAfter};
 use super::relay::Relay;
 use super::sessions::Sessions;
 use super::{body, cors};
@@ -106,17 +107,14 @@ pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnc
 }
 
 impl<S> Endpoint<S> {
-    /// Applies the rate limit and reads a message.
+    /// Applies the rate limit and reads a message. A message over the limit may wait before its body is read.
     ///
     /// # Errors
     /// The reply to a rejected message: too many requests, a body that is too large or too slow, another type than
     /// JSON. It carries the ID of the message if that could be read.
-    pub(super) async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
-        if let Err(fault) = self.admit(Bucket::Message, parts).await {
-            return Err(match body::read_refused(body).await {
-                Some(body) => refusal(&fault, Message::id(&body)),
-                None => refusal(&fault, RawValue::NULL),
-            });
+    pub(super) async fn message(&self, parts: &Parts, body: Body, over_limit: OverLimit) -> Result<Bytes, Response> {
+        if let Err(fault) = self.admit(Bucket::Message, over_limit, parts).await {
+            return self.message_over_limit(parts, body, over_limit, &fault).await;
         }
         let body = body::read_body(&parts.headers, body, self.http.body_timeout).await;
         let body = body.map_err(|fault| refusal(&fault, RawValue::NULL))?;
@@ -126,12 +124,46 @@ impl<S> Endpoint<S> {
         }
     }
 
-    pub(super) async fn admit(&self, bucket: Bucket, parts: &Parts) -> Result<Permit, RpcFault> {
+    /// Reads the ID of a message over the limit for its refusal. An `initialize` request, whose clients know no revision
+    /// to send in a header yet, may still wait; only its reduced form is stored meanwhile.
+    async fn message_over_limit(
+        &self,
+        parts: &Parts,
+        body: Body,
+        over_limit: OverLimit,
+        fault: &RpcFault,
+    ) -> Result<Bytes, Response> {
+        let Some(body) = body::read_refused(body).await else {
+            return Err(self.limit_refusal(Bucket::Message, fault, RawValue::NULL));
+        };
+        let initialize = match over_limit {
+            OverLimit::Reject if body::check_type(&parts.headers).is_ok() => reduced_initialize(&body),
+            OverLimit::Reject | OverLimit::Wait => None,
+        };
+        let Some(initialize) = initialize else {
+            return Err(self.limit_refusal(Bucket::Message, fault, Message::id(&body)));
+        };
+        drop(body);
+        match self.admit(Bucket::Message, OverLimit::Wait, parts).await {
+            Ok(_) => Ok(initialize),
+            Err(fault) => Err(self.limit_refusal(Bucket::Message, &fault, Message::id(&initialize))),
+        }
+    }
+
+    pub(super) async fn admit(&self, bucket: Bucket, over_limit: OverLimit, parts: &Parts) -> Result<Permit, RpcFault> {
         let Some(rate_limiter) = &self.http.rate_limiter else { return Ok(Permit::default()) };
         rate_limiter
-            .admit(bucket, parts)
+            .admit(bucket, over_limit, parts)
             .await
             .map_err(|RetryAfter(wait)| RpcFault::too_many(wait, format!("try again in {} ms", wait.as_millis())))
+    }
+
+    /// Returns the refusal of a request over the limit.
+    pub(super) fn limit_refusal(&self, bucket: Bucket, fault: &RpcFault, id: &RawValue) -> Response {
+        if let Some(rate_limiter) = &self.http.rate_limiter {
+            rate_limiter.rejected(bucket);
+        }
+        refusal(fault, id)
     }
 }
 

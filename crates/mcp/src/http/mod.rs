@@ -5,6 +5,7 @@ mod cors;
 mod endpoint;
 mod events;
 mod hosts;
+mod initialize;
 mod origins;
 mod post;
 mod rate_limiter;
@@ -20,14 +21,16 @@ use axum::routing::any;
 pub use endpoint::{Http, OpenPage};
 pub use hosts::Hosts;
 pub use origins::{OriginParseError, Origins};
-pub use rate_limiter::{Bucket, Permit, RateLimiter, RetryAfter};
+pub use rate_limiter::{Bucket, OverLimit, Permit, RateLimiter, RetryAfter};
 pub use relay::{PostResult, PostToStream, Relay};
 pub use sessions::{SessionLimits, Sessions};
 
 use crate::server::Server;
 use endpoint::Endpoint;
 
-/// Returns the routes `/mcp` (Streamable HTTP, all revisions, no sessions) and `/sse` (the 2024-11-05 transport).
+/// Returns the routes `/mcp` (Streamable HTTP, all revisions, no sessions) and `/sse` (the 2024-11-05 transport), each
+/// also with a trailing slash, because users and clients append it to addresses. There is no redirect: many clients do
+/// not repeat a `POST` after it.
 ///
 /// Set `TCP_NODELAY` on the listener (`axum::serve::ListenerExt::tap_io`): without it Nagle's algorithm and delayed
 /// acknowledgements delay every event on a stream by about 40 ms. Failures are logged and reported with the
@@ -40,5 +43,12 @@ pub fn router<S: Send + Sync + 'static>(server: Server<S>, state: S, http: Http)
             here.upgrade().map_or(PostResult::Unknown, |here| sse::post_to_stream(&here, session, message, request_id))
         }));
     }
-    Router::new().route("/mcp", any(post::mcp)).route("/sse", any(sse::sse)).with_state(endpoint)
+    let mut router = Router::new();
+    for path in ["/mcp", "/mcp/"] {
+        router = router.route(path, any(post::mcp));
+    }
+    for path in ["/sse", "/sse/"] {
+        router = router.route(path, any(sse::sse));
+    }
+    router.with_state(endpoint)
 }

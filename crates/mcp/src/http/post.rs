@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use super::endpoint::{Endpoint, Http, guarded, not_allowed, request_id, response};
 use super::events::event_stream;
+use super::rate_limiter::OverLimit;
 use crate::context::{Context, Headers};
 use crate::notifications::Notifications;
 use crate::pending::{PendingResponse, ResponseStep};
@@ -51,7 +52,7 @@ pub(super) async fn post<S: Send + Sync + 'static>(
     body: Body,
     headers_required: bool,
 ) -> Response {
-    let body = match endpoint.message(parts, body).await {
+    let body = match endpoint.message(parts, body, over_limit(parts)).await {
         Ok(body) => body,
         Err(response) => return response,
     };
@@ -72,6 +73,12 @@ pub(super) async fn post<S: Send + Sync + 'static>(
         Some(ResponseStep::Notification(first)) => event_stream(first, pending),
         None => Response::default(),
     }
+}
+
+/// Returns the treatment of a message over the limit. Only clients of the protocol send a version, after `initialize`;
+/// they call tools in parallel and do not retry.
+pub(super) fn over_limit(parts: &Parts) -> OverLimit {
+    if parts.headers.contains_key(&Headers::VERSION) { OverLimit::Wait } else { OverLimit::Reject }
 }
 
 /// A posted message.

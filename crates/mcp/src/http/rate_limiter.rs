@@ -7,11 +7,30 @@ use http::request::Parts;
 
 /// A rate limit.
 ///
-/// It is called once for every `POST` and every stream, after the checks of Origin and Host, but not for preflights and
-/// 405 responses.
+/// It is called for every `POST` and every stream, after the checks of Origin and Host, but not for preflights and 405
+/// responses. It is called again, with [`OverLimit::Wait`], for a rejected message whose body is an `initialize` request.
 pub trait RateLimiter: Send + Sync + 'static {
-    /// Admits the request, or returns the time until the next attempt.
-    fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>>;
+    /// Admits the request, possibly after a wait, or returns the time until the next attempt. The returned future is
+    /// dropped if the connection of the request ends.
+    fn admit<'a>(
+        &'a self,
+        bucket: Bucket,
+        over_limit: OverLimit,
+        request: &'a Parts,
+    ) -> BoxFuture<'a, Result<Permit, RetryAfter>>;
+
+    /// Called for every request that is rejected because of the limit.
+    fn rejected(&self, _bucket: Bucket) {}
+}
+
+/// The treatment of a request over the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OverLimit {
+    /// It is rejected at once.
+    Reject,
+    /// It may wait for its turn. Its body has not been read, except for an `initialize` request, of which at most 8 KiB
+    /// are stored.
+    Wait,
 }
 
 /// An admitted request. It lives as long as its stream, so it can contain a guard that counts open streams.

@@ -20,8 +20,8 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::endpoint::{Endpoint, guarded, not_allowed, refusal, request_id};
 use super::events::{KEEP_ALIVE_INTERVAL, UNBUFFERED, event};
-use super::post::post;
-use super::rate_limiter::{Bucket, Permit};
+use super::post::{over_limit, post};
+use super::rate_limiter::{Bucket, OverLimit, Permit};
 use super::relay::PostResult;
 use super::sessions::{OpenStream, SseSession, SseSessionId};
 use crate::context::Context;
@@ -48,9 +48,9 @@ pub(super) async fn sse<S: Send + Sync + 'static>(
 
 impl<S> Endpoint<S> {
     async fn open(&self, parts: &Parts) -> Response {
-        let permit = match self.admit(Bucket::Stream, parts).await {
+        let permit = match self.admit(Bucket::Stream, OverLimit::Reject, parts).await {
             Ok(permit) => permit,
-            Err(fault) => return refusal(&fault, RawValue::NULL),
+            Err(fault) => return self.limit_refusal(Bucket::Stream, &fault, RawValue::NULL),
         };
         let Some(session) = self.http.sessions.open(self.http.relay.clone()) else {
             let fault = RpcFault::busy(Duration::from_secs(10), "no stream is free; POST /mcp needs none");
@@ -62,6 +62,15 @@ impl<S> Endpoint<S> {
         let events = Sse::new(events(session, permit)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL));
         ([UNBUFFERED], events).into_response()
     }
+
+    /// Returns true if the session is initialized, or may be open at another server, which alone knows.
+    fn may_be_initialized(&self, session_id: &str) -> bool {
+        let Some(id) = SseSessionId::parse(session_id) else { return false };
+        match self.http.sessions.find(id) {
+            Some(session) => session.negotiated().is_initialized(),
+            None => self.http.relay.is_some(),
+        }
+    }
 }
 
 /// Handles a message on the stream of its session.
@@ -71,7 +80,8 @@ async fn post_to_session<S: Send + Sync + 'static>(
     parts: &Parts,
     body: Body,
 ) -> Response {
-    let body = match endpoint.message(parts, body).await {
+    let over_limit = if endpoint.may_be_initialized(id) { OverLimit::Wait } else { over_limit(parts) };
+    let body = match endpoint.message(parts, body, over_limit).await {
         Ok(body) => body,
         Err(response) => return response,
     };

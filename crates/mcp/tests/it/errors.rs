@@ -102,9 +102,9 @@ const CASES: &[Case] = &[
         malformed("Invalid params: params.arguments must be an object, got an array; for example {\"name\":\"add\""),
     ),
     (
-        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":META,"name":"add","arguments":null}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":META,"name":"add","arguments":7}}"#,
         "1",
-        malformed("Invalid params: params.arguments must be an object, got null"),
+        malformed("Invalid params: params.arguments must be an object, got a number"),
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":META,"cursor":"2"}}"#,

@@ -204,3 +204,16 @@ async fn repeated_header_never_matches() {
     let twice = format!("{once}Mcp-Method: tools/call");
     assert_eq!(send(&app(), post("/mcp", &twice, body)).await.json()["error"]["code"], -32020);
 }
+
+#[tokio::test]
+async fn paths_may_end_with_a_slash() {
+    for path in ["/mcp/", "/sse/"] {
+        let answer = send(&app(), post(path, "", PING)).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.body, r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+        assert_eq!(send(&app(), request("PUT", path, "", Body::empty())).await.status, 405, "{path}");
+    }
+    assert_eq!(send(&app(), request("GET", "/mcp/", "", Body::empty())).await.status, 405);
+    is_refused(&send(&app(), post("/sse/?sessionId=none", "", PING)).await, 404, "7");
+    assert_eq!(send(&app(), post("/mcp//", "", PING)).await.status, 404);
+}

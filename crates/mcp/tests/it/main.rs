@@ -1,5 +1,6 @@
 //! The server from the view of its clients.
 
+mod argument_reading;
 mod errors;
 mod extensions;
 mod fixture;

@@ -29,6 +29,13 @@ impl CallerSlots {
         held.insert(caller.clone(), count + 1);
         Some(Slot { all: self.clone(), caller })
     }
+
+    /// Returns true if `caller` has `max` slots already.
+    #[must_use]
+    pub fn is_full(&self, caller: &Caller, max: usize) -> bool {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get(caller).is_some_and(|count| *count >= max)
+    }
 }
 
 impl Drop for Slot {
@@ -50,6 +57,7 @@ mod tests {
         let all = CallerSlots::default();
         let [one, other] = ["one", "other"].map(|name| Caller::Account(name.to_owned()));
         let held: Vec<_> = (0..3).map(|_| all.acquire(one.clone(), 3).unwrap()).collect();
+        assert!(all.is_full(&one, 3) && !all.is_full(&one, 4) && !all.is_full(&other, 3));
         assert!(all.acquire(one.clone(), 3).is_none());
         assert!(all.acquire(other, 3).is_some());
         drop(held);

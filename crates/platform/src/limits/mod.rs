@@ -1,5 +1,5 @@
-//! Rate limits with exact sliding windows: in any period of the window's length, at most `count`
-//! requests are accepted. Rejected requests do not count.
+//! Rate limits with exact sliding windows: in any span as long as the window, at most `count` requests are accepted.
+//! Rejected requests do not count. A request may reserve the next free turn instead of being rejected.
 
 mod caller_slots;
 mod client_ip;
@@ -8,6 +8,7 @@ mod in_progress;
 mod local;
 mod shared;
 mod stored;
+mod turn;
 
 use std::fmt;
 use std::time::Duration;
@@ -15,37 +16,38 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 
 use crate::redis::{Redis, RedisError};
-use crate::setting::parsed;
+use crate::setting::{self, parsed};
+use turn::{Demand, MAX_WAIT_MILLIS};
 
 pub use caller_slots::{CallerSlots, Slot};
 pub use client_ip::{Caller, ForwardedHeader, Proxies, customer_network, find_caller};
-pub use forwarding::{FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, PROBE_ADDRESS, check_forwarding};
+pub use forwarding::{PROBE_ADDRESS, FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, check_forwarding};
 pub use in_progress::{
-    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded,
-    release_request_slot,
+    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded, release_request_slot,
 };
 pub use local::LocalWindows;
 
-/// Time after which a client may retry if Redis did not reply in time.
+/// Time until the next attempt after Redis did not reply in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);
 
-/// A maximum rate: `count` requests in any period of length `window`.
+/// A rate: `count` requests in any `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Maximum number of requests in a window.
+    /// Maximum number of requests.
     pub count: u32,
-    /// Length of the sliding window.
+    /// Length of the window.
     pub window: Duration,
 }
 
-/// The rates of the limits in both specification documents (section 8 of each), named after their
-/// settings. `None` disables a limit.
+/// The limits of both specification documents (§8 of each), by the names of their settings. `None` disables a limit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
 pub struct Rates {
     #[serde(rename = "rate_limit_mcp", deserialize_with = "rate")]
     pub mcp: Option<Rate>,
+    #[serde(rename = "rate_limit_mcp_wait", deserialize_with = "setting::duration::<_, 0, MAX_WAIT_MILLIS>")]
+    pub mcp_wait: Duration,
     #[serde(rename = "rate_limit_sse", deserialize_with = "rate")]
     pub sse: Option<Rate>,
     #[serde(rename = "rate_limit_create_session", deserialize_with = "rate")]
@@ -66,7 +68,7 @@ pub struct Rates {
     pub token: Option<Rate>,
 }
 
-/// A limit that a request counts against.
+/// A limit that requests count against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
 pub enum Limit {
@@ -80,29 +82,28 @@ pub enum Limit {
     Submissions,
     Reports,
     Token,
-    /// Discovery documents and published keys of OpenID Connect issuers.
+    /// Discovery documents and published keys of issuers.
     Documents,
     /// Data of the interactive map.
     Map,
-    /// Logins that were started by callers that are not logged in, of all addresses together.
+    /// Logins that are started for callers without a login, by all addresses together.
     StartedLogins,
-    /// Amount of data that is stored for callers that are not logged in, in KiB.
+    /// KiB that are stored for callers without a login.
     StoredKib,
 }
 
-/// Error that a request exceeded a limit.
+/// A limit that a request exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exceeded {
-    /// The name of the limit in responses.
+    /// The name of the limit.
     pub name: &'static str,
-    /// The maximum rate.
+    /// The allowed rate.
     pub rate: Rate,
-    /// Time until the next request will be accepted.
+    /// The time until the next request will be accepted.
     pub wait: Duration,
 }
 
-/// The rate limiter. It counts requests in this process and, if several servers share their limits,
-/// in Redis.
+/// The rate limiter: the rates, and windows in this process and, if servers share them, in Redis.
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
@@ -111,28 +112,39 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a rate limiter. It shares its counts through Redis, if given.
+    /// Creates a limiter without any counts. It shares its windows through Redis, if given.
     #[must_use]
     pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
         Self { rates, windows: LocalWindows::default(), shared }
     }
 
-    /// Counts a request of `caller` at the time `now` of [`crate::clock::Clock::elapsed`].
+    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`].
     ///
     /// # Errors
-    /// Returns [`Exceeded`], without counting the request, if the window is full.
+    /// Returns [`Exceeded`] if the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Returns the rate of a limit, or `None` if the limit is disabled.
+    /// Counts a request of `caller` at the next free turn, if that is within the maximum wait of the limit. Returns the
+    /// time until the turn, from the moment of the return; zero if the request may proceed at once. Turns are in the
+    /// order of the calls. An unused turn stays counted, because turns that follow it have been promised to others.
+    ///
+    /// # Errors
+    /// Returns [`Exceeded`] if the turn is too far away; the request is not counted then.
+    pub async fn reserve(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<Duration, Exceeded> {
+        let Some(rate) = self.rates.rate_of(limit) else { return Ok(Duration::ZERO) };
+        self.count_demand(limit, caller, Demand::new(rate, 1, self.rates.max_wait_of(limit)), now).await
+    }
+
+    /// Returns the rate of a limit; `None` if it is off.
     #[must_use]
     pub fn rate_of(&self, limit: Limit) -> Option<Rate> {
         self.rates.rate_of(limit)
     }
 
-    /// Counts a request against a limit with a different rate, unless the limit is disabled.
+    /// Counts a request at another rate, unless the limit is off.
     ///
     /// # Errors
     /// Returns [`Exceeded`] if the window is full.
@@ -143,7 +155,7 @@ impl Limits {
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Counts a request at a tenth of the rate of a limit, but at least one request per window.
+    /// Counts a request at a tenth of the limit's rate, at least one request per window.
     ///
     /// # Errors
     /// Returns [`Exceeded`] if the window is full.
@@ -153,10 +165,7 @@ impl Limits {
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Counts a request in this process and then in Redis, whose decision is final while it is
-    /// reachable. A request that exceeds the limit in this process is rejected without a call to
-    /// Redis. If Redis is slow, the request is rejected, because the counts of other servers are
-    /// unknown.
+    /// Counts a request that does not wait.
     async fn count(
         &self,
         limit: Limit,
@@ -164,12 +173,23 @@ impl Limits {
         (rate, cost): (Rate, u32),
         now: Duration,
     ) -> Result<(), Exceeded> {
-        let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        // A request that costs more than the whole window is accepted if the window is empty.
-        let cost = cost.min(rate.count);
-        let counted = self.windows.count(limit, caller, (rate, cost), now).map_err(exceeded)?;
-        let Some(redis) = &self.shared else { return Ok(()) };
-        let decision = match shared::count(redis, (limit, caller), (rate, cost), counted.uncounted()).await {
+        self.count_demand(limit, caller, Demand::new(rate, cost, Duration::ZERO), now).await.map(drop)
+    }
+
+    /// Counts a request here, and then in Redis, which decides while it is reachable. A request that exceeds the limit
+    /// here is rejected without Redis. If Redis is slow, the request is rejected, because the count of the other
+    /// servers is unknown. Returns the time until its turn.
+    async fn count_demand(
+        &self,
+        limit: Limit,
+        caller: &Caller,
+        demand: Demand,
+        now: Duration,
+    ) -> Result<Duration, Exceeded> {
+        let exceeded = |wait| Exceeded { name: limit.name(), rate: demand.rate, wait };
+        let counted = self.windows.count(limit, caller, demand, now).map_err(exceeded)?;
+        let Some(redis) = &self.shared else { return Ok(counted.wait()) };
+        let decision = match shared::count(redis, (limit, caller), demand, counted.uncounted()).await {
             Ok(count) => counted.apply_reply(&count),
             Err(RedisError::Timeout) => counted.refuse(SLOW_WAIT),
             Err(RedisError::Unreachable) => counted.share(redis.servers()),
@@ -183,11 +203,10 @@ impl Rates {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
-            // The limit of stored data is derived from the rate of started logins.
+            // The limit of data that is stored for callers without a login follows from their rate of started logins.
             Limit::CreateSession | Limit::StartedLogins | Limit::StoredKib => self.create_session,
-            // These limits have the rate of reading sessions but separate windows, so that programs
-            // that poll documents, the interactive map and login pages do not use up each other's
-            // requests at an address.
+            // Programs that poll documents, the interactive map and pages must not use up each other's requests at an
+            // address: they have equal rates and separate windows.
             Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
@@ -195,6 +214,14 @@ impl Rates {
             Limit::Submissions => self.submissions,
             Limit::Reports => self.reports,
             Limit::Token => self.token,
+        }
+    }
+
+    /// Returns the maximum time until the turn of a request; zero for limits without a wait.
+    fn max_wait_of(&self, limit: Limit) -> Duration {
+        match limit {
+            Limit::Mcp => self.mcp_wait,
+            _ => Duration::ZERO,
         }
     }
 }
@@ -240,7 +267,7 @@ impl Exceeded {
     }
 }
 
-/// Deserializes a rate such as `100/m`, or `None` for `off`.
+/// Deserializes a rate such as `100/m`; `None` for `off`.
 ///
 /// # Errors
 /// Returns an error if the text is neither a rate nor `off`.

@@ -1,72 +1,95 @@
-//! Counts requests in sliding windows in Redis, for all servers of a deployment.
+//! Windows in Redis, for all servers together.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use redis::Script;
 
-use super::{Caller, Limit, Rate};
+use super::turn::{self, Demand};
+use super::{Caller, Limit};
 use crate::redis::{Redis, RedisError};
 
-/// Counts a request atomically in a single round trip. The list contains the times of accepted
-/// requests, oldest first, by the clock of Redis, because the clocks of the servers may differ.
-/// Requests that a server accepted while Redis was unreachable are counted first. If the clock of
-/// Redis was set back, times in the future count as the current time, so that no wait exceeds the
-/// window.
+/// Counts a request atomically, in a single round trip. The list contains the times of accepted requests, oldest first,
+/// by the clock of Redis, because the servers' clocks may differ. Reserved turns are in the future, at most `ahead`.
+/// Requests that a server accepted while Redis was unreachable are counted first. Times after `ahead` mean that the clock
+/// was set back: all future times then count as now, so that no wait exceeds a window. The rule for the turn is that of
+/// [`Demand::turn`].
 const COUNT: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local count, window, owed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local cost = tonumber(ARGV[4])
-local last = -1
-local newest = tonumber(redis.call('LINDEX', KEYS[1], last))
-while newest and newest > now do
-    redis.call('LSET', KEYS[1], last, now)
+local count, window, uncounted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local cost, patience, ahead = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local newest = tonumber(redis.call('LINDEX', KEYS[1], -1)) or now
+if newest > now + ahead then
+    local last, at = -1, newest
+    while at and at > now do
+        redis.call('LSET', KEYS[1], last, now)
+        last = last - 1
+        at = tonumber(redis.call('LINDEX', KEYS[1], last))
+    end
     redis.call('PEXPIRE', KEYS[1], window)
-    last = last - 1
-    newest = tonumber(redis.call('LINDEX', KEYS[1], last))
+    newest = now
 end
+newest = math.max(newest, now)
 local oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
 while oldest and oldest + window <= now do
     redis.call('LPOP', KEYS[1])
     oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
 end
-for _ = 1, owed do redis.call('RPUSH', KEYS[1], now) end
-local accepted = redis.call('LLEN', KEYS[1])
-local wait = 0
-if accepted + cost > count then
-    wait = tonumber(redis.call('LINDEX', KEYS[1], accepted + cost - count - 1) or now) + window - now
-else
-    for _ = 1, cost do accepted = redis.call('RPUSH', KEYS[1], now) end
+for _ = 1, uncounted do redis.call('RPUSH', KEYS[1], newest) end
+local passed = redis.call('LLEN', KEYS[1])
+local turn = now
+local excess = passed + cost - count
+if excess > 0 then
+    turn = math.max((tonumber(redis.call('LINDEX', KEYS[1], excess - 1)) or now) + window, newest)
 end
-if wait == 0 or owed > 0 then redis.call('PEXPIRE', KEYS[1], window) end
-return {wait, accepted}";
+local accepted = turn - now <= patience
+if accepted then
+    newest = math.max(newest, turn)
+    for _ = 1, cost do passed = redis.call('RPUSH', KEYS[1], newest) end
+end
+if accepted or uncounted > 0 then redis.call('PEXPIRE', KEYS[1], newest - now + window) end
+return {accepted and 1 or 0, turn - now, passed, newest - now}";
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(COUNT));
 
-/// The reply of the Redis script.
+/// The reply of Redis to a counted request.
 pub(super) struct SharedCount {
-    /// Time until the request will be accepted, or zero if it was accepted.
+    /// Set if the request was accepted.
+    pub(super) is_accepted: bool,
+    /// The time until the turn of an accepted request, or until a rejected request will be accepted.
     pub(super) wait: Duration,
-    /// Number of units in the window that all servers accepted.
-    pub(super) accepted: u32,
+    /// Number of requests in the window that all servers accepted, with reserved turns.
+    pub(super) passed: u32,
+    /// The time until the newest of these requests; zero if no turn is reserved.
+    pub(super) ahead: Duration,
 }
 
-/// Counts a request that uses `cost` units of the window, after earlier requests that are not
-/// counted yet.
+/// Counts a request after the uncounted units.
 pub(super) async fn count(
     redis: &Redis,
     (limit, caller): (Limit, &Caller),
-    (rate, cost): (Rate, u32),
-    owed: usize,
+    demand: Demand,
+    uncounted: usize,
 ) -> Result<SharedCount, RedisError> {
-    let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
+    let Demand { rate, cost, max_wait } = demand;
     let key = format!("signpost:limit:{}:{caller}", limit.name());
-    let (wait, accepted) = redis
+    let [window, patience, max_ahead] = [rate.window, max_wait, turn::max_ahead(limit)].map(millis);
+    let (accepted, wait, passed, ahead) = redis
         .run(async |mut connection| {
             let mut script = SCRIPT.key(key);
-            script.arg(rate.count).arg(window).arg(owed).arg(cost).invoke_async::<(u64, u32)>(&mut connection).await
+            script.arg(rate.count).arg(window).arg(uncounted).arg(cost).arg(patience).arg(max_ahead);
+            script.invoke_async::<(u8, u64, u32, u64)>(&mut connection).await
         })
         .await?;
-    Ok(SharedCount { wait: Duration::from_millis(wait), accepted })
+    Ok(SharedCount {
+        is_accepted: accepted == 1,
+        wait: Duration::from_millis(wait),
+        passed,
+        ahead: Duration::from_millis(ahead),
+    })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -67,6 +67,7 @@ mod tests {
     fn limits(logins: Option<Rate>) -> Limits {
         let rates = Rates {
             mcp: None,
+            mcp_wait: Duration::ZERO,
             sse: None,
             create_session: logins,
             get_session: None,

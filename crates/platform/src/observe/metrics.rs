@@ -15,6 +15,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::durations::DurationHistogram;
+pub use super::feed_metrics::FeedGauges;
+use super::feed_metrics::write_feeds;
 use super::request_name::RequestName;
 
 /// Labels of completed requests. The route is a pattern of the router instead of the requested
@@ -43,6 +45,16 @@ struct AttemptLabels {
     outcome: &'static str,
 }
 
+/// Labels of messages at the limit of the locator.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitedLabels {
+    outcome: &'static str,
+}
+
+/// A message that waits for its turn. Dropping it ends the wait in the metrics.
+#[derive(Debug)]
+pub struct WaitingMessage(Gauge);
+
 /// The metrics of the server. They are cheap to clone.
 #[derive(Clone)]
 pub struct Metrics(Arc<MetricsInner>);
@@ -61,6 +73,8 @@ struct MetricsInner {
     attempts: Family<AttemptLabels, Counter>,
     first_attempts: DurationHistogram,
     passes: Counter,
+    limited: Family<LimitedLabels, Counter>,
+    waiting_messages: Gauge,
     outbox: Gauge,
     oldest: Gauge<f64, AtomicU64>,
     disabled: Gauge,
@@ -88,6 +102,14 @@ impl Default for Metrics {
         let first = "From the event to the end of the first attempt to deliver it";
         counted.register_with_unit("first_delivery_attempt", first, Unit::Seconds, all.first_attempts.clone());
         counted.register("outbox_passes", "Passes of the delivery worker", all.passes.clone());
+        let limited = "Messages to /mcp and /sse at the rate limit, by outcome";
+        counted.register("mcp_limited", limited, all.limited.clone());
+        for outcome in ["waited", "refused"] {
+            // Created before the first message, so that a rate can be computed for it.
+            drop(all.limited.get_or_create(&LimitedLabels { outcome }));
+        }
+        let waiting = "Messages to /mcp and /sse that wait for their turn";
+        counted.register("mcp_waiting", waiting, all.waiting_messages.clone());
         counted.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
         let database = &mut all.database_gauges;
         database.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
@@ -184,6 +206,24 @@ impl Metrics {
         self.0.passes.get()
     }
 
+    /// Counts a message at the rate limit of the locator: `waited` for its turn or was `refused`.
+    pub fn limited_message(&self, outcome: &'static str) {
+        self.0.limited.get_or_create(&LimitedLabels { outcome }).inc();
+    }
+
+    /// Records that a message waits for its turn, until the result is dropped.
+    #[must_use]
+    pub fn begin_wait(&self) -> WaitingMessage {
+        self.0.waiting_messages.inc();
+        WaitingMessage(self.0.waiting_messages.clone())
+    }
+
+    /// Returns the number of messages that wait for their turn.
+    #[must_use]
+    pub fn waiting_messages(&self) -> i64 {
+        self.0.waiting_messages.get()
+    }
+
     /// Returns all metrics as text. Omits gauges that could not be measured, because an incorrect
     /// zero would trigger alerts.
     ///
@@ -205,6 +245,7 @@ impl Metrics {
             all.oldest.set(gauges.oldest_delivery_seconds);
             all.disabled.set(gauges.disabled_endpoints);
             text::encode_registry(&mut written, &all.database_gauges)?;
+            write_feeds(&mut written, &gauges.feeds)?;
         }
         text::encode_eof(&mut written)?;
         Ok(written)
@@ -221,12 +262,13 @@ pub struct ServiceGauges {
 }
 
 /// Gauges from the database, queried when the metrics are requested.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct DatabaseGauges {
     pub pending_deliveries: i64,
     pub oldest_delivery_seconds: f64,
     pub disabled_endpoints: i64,
+    pub feeds: Vec<FeedGauges>,
 }
 
 /// Returns the resident memory of this process in bytes, if the operating system reports it.
@@ -234,6 +276,12 @@ fn resident_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<i64>().ok().map(|kib| kib * 1024)
+}
+
+impl Drop for WaitingMessage {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 impl fmt::Debug for RouteCounts {
@@ -272,16 +320,39 @@ mod tests {
     }
 
     #[test]
+    fn waiting_messages_are_counted_until_they_end() {
+        let metrics = Metrics::default();
+        let waiting = [metrics.begin_wait(), metrics.begin_wait()];
+        metrics.limited_message("waited");
+        let text = metrics.write_text(None, None).unwrap();
+        assert!(text.contains("signpost_mcp_waiting 2"), "{text}");
+        assert!(text.contains("signpost_mcp_limited_total{outcome=\"waited\"} 1"), "{text}");
+        drop(waiting);
+        assert_eq!(metrics.waiting_messages(), 0);
+    }
+
+    #[test]
     fn unmeasured_gauges_are_omitted() {
         let metrics = Metrics::default();
         let services = ServiceGauges { is_redis_reachable: true, waiting_requests: 3, atms: 40 };
-        let database = DatabaseGauges { pending_deliveries: 7, oldest_delivery_seconds: 1.5, disabled_endpoints: 0 };
+        let feed = FeedGauges { name: "osm-US".to_owned(), failures: 2, last_success_seconds: None };
+        let database = DatabaseGauges {
+            pending_deliveries: 7,
+            oldest_delivery_seconds: 1.5,
+            disabled_endpoints: 0,
+            feeds: vec![feed],
+        };
         let full = metrics.write_text(Some(services), Some(database)).unwrap();
-        for line in ["signpost_deliveries_pending 7", "signpost_machines 40", "signpost_session_waiters 3"] {
+        for line in [
+            "signpost_deliveries_pending 7",
+            "signpost_machines 40",
+            "signpost_session_waiters 3",
+            "signpost_feed_failures{feed=\"osm-US\"} 2",
+        ] {
             assert!(full.lines().any(|found| found == line), "{line} is not in {full}");
         }
         let without = metrics.write_text(None, None).unwrap();
-        for name in ["signpost_deliveries_pending", "signpost_machines", "signpost_redis_up"] {
+        for name in ["signpost_deliveries_pending", "signpost_machines", "signpost_redis_up", "signpost_feed_failures"] {
             assert!(!without.contains(name), "{name} is in {without}");
         }
         assert!(full.ends_with("# EOF\n") && full.matches("# EOF").count() == 1, "{full}");

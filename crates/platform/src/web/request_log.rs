@@ -26,7 +26,7 @@ use crate::limits::{
     Caller, CallerSlots, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded,
 };
 use crate::observe::metrics::{Metrics, RouteCounts};
-use crate::observe::{RequestName, telemetry};
+use crate::observe::{RequestName, measure_turn_wait, telemetry};
 use crate::shared::Platform;
 use crate::web::problem::Problem;
 
@@ -204,21 +204,24 @@ impl Service<Request> for LoggedRoute {
         let counts = Arc::clone(&self.counts);
         async move {
             let start = Instant::now();
-            let running = tokio::time::timeout(log.timeout_of(name.route()), handled);
+            let running = tokio::time::timeout(log.timeout_of(name.route()), measure_turn_wait(handled));
             let running = name.clone().scope(running).instrument(span.clone());
             // A panic ends only this request, whose state is dropped with it.
-            let mut response = match AssertUnwindSafe(running).catch_unwind().await {
-                Ok(Ok(response)) => response,
-                Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
+            let (mut response, turn_wait) = match AssertUnwindSafe(running).catch_unwind().await {
+                Ok(Ok(answered)) => answered,
+                Ok(Err(_)) => {
+                    let problem = Problem::Unavailable("the request took too long".to_owned());
+                    (problem.into_response(), Duration::ZERO)
+                }
                 Err(_) => {
                     let problem = Problem::Internal(anyhow::anyhow!("a handler panicked"));
-                    name.clone().in_scope(|| problem.into_response())
+                    (name.clone().in_scope(|| problem.into_response()), Duration::ZERO)
                 }
             };
             let status = response.status().as_u16();
             let elapsed = start.elapsed();
             span.record("status", status);
-            log.metrics.count_response(&counts, &name, status, elapsed);
+            log.metrics.count_response(&counts, &name, status, elapsed.saturating_sub(turn_wait));
             response.headers_mut().insert(X_REQUEST_ID, name.id.clone());
             if let Some(path) = path {
                 let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);

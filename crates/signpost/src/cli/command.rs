@@ -98,6 +98,9 @@ pub(super) enum Command {
     ///
     /// Serves one client on this machine. Standard output contains only protocol messages. The mode
     /// is `local`, as `signpost://coverage` shows. 'signpost mcp install' adds it to your clients.
+    ///
+    /// Without --data-dir, --database-url, --config and their variables, and without a database in
+    /// the default folder, it serves fictional ATMs with a notice, and creates no file.
     Mcp(mcp::McpCommand),
     /// Test a site's login endpoints, in any language
     ///

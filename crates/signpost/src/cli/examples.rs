@@ -108,10 +108,8 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
         ["machines.csv --source acme --dry-run", "machines.csv --as-of 2026-11-20 --map name=title,lat=y,lon=x"],
     ),
     ("atms sync", ["", "acme --force"]),
-    (
-        "atms feeds add",
-        ["acme https://acme.example/machines.json --every 6", "acme https://acme.example/machines.csv --format csv"],
-    ),
+    ("atms feeds presets", ["", "--json"]),
+    ("atms feeds add", ["osm --area US,CA --every 48", "acme https://acme.example/machines.json --every 6"]),
     ("atms feeds list", ["", "--json"]),
     ("atms feeds remove", ["acme", "acme --json"]),
     ("atms show", ["42", "42 --json"]),

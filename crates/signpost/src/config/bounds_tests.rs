@@ -27,6 +27,7 @@ fn out_of_range_values_are_rejected() {
         ("geocoder_rate_limit", "0/s"),
         ("rate_limit_token", "1000001/h"),
         ("rate_limit_sse", "1/d"),
+        ("rate_limit_mcp_wait", "2001ms"),
         ("trusted_proxies", &many),
     ] {
         let error = read(key, value).expect_err(key);
@@ -43,13 +44,14 @@ fn out_of_range_values_are_rejected() {
 fn only_texts_accept_any_number() {
     const VALUES: [&str; 8] = ["0", "-1", "-1s", "0/s", "99999999999999999999", "99999999999999999999s", "1e9", ",,"];
     // Settings that accept any text, and lists that may be empty.
-    const ACCEPTED: [(&str, &[&str]); 7] = [
+    const ACCEPTED: [(&str, &[&str]); 8] = [
         ("advisories", &VALUES),
         ("data_dir", &VALUES),
         ("geocoder_key", &VALUES),
         ("allowed_origins", &[",,"]),
         ("trusted_proxies", &[",,"]),
         ("shutdown_delay", &["0"]),
+        ("rate_limit_mcp_wait", &["0"]),
         ("wait_for_database", &["0"]),
     ];
     let defaults = Config::new(&RawSettings::default()).unwrap();
@@ -109,6 +111,7 @@ fn alternative_spellings_are_accepted() {
         ("require_verified_domains", "true"),
         ("services", "auth, atm,"),
         ("rate_limit_mcp", "10 / s"),
+        ("rate_limit_mcp_wait", "1500ms"),
         ("card_domain", "a1.assistant.example"),
         ("geocoder_url", "https://user:secret@pelias.internal/"),
     ] {

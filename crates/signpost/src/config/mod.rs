@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod bounds_tests;
 mod console;
+mod public_url;
 mod raw;
 mod read;
 mod wallet;
@@ -65,7 +66,7 @@ pub struct Config {
     pub redis_url: Option<String>,
     #[serde(deserialize_with = "setting::duration::<_, 0, 60_000>")]
     pub shutdown_delay: Duration,
-    #[serde(deserialize_with = "setting::optional_url")]
+    #[serde(deserialize_with = "public_url::deserialize")]
     pub public_url: Option<Url>,
     #[serde(deserialize_with = "services")]
     pub services: BTreeSet<Service>,

@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn wallet_must_not_share_the_login_origin() {
         for (public_url, wallet, login) in [
-            ("https://A.example/login", "https://a.example", "https://a.example"),
+            ("https://A.example/", "https://a.example", "https://a.example"),
             ("https://a.example", "https://a.example/", "https://a.example"),
             ("", "http://localhost:8080", "http://localhost:8080"),
         ] {

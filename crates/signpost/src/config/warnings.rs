@@ -16,12 +16,20 @@ pub struct SettingWarning {
 /// A condition on the settings, with the warning that it causes.
 type SettingCheck = (fn(&Config) -> bool, SettingWarning);
 
-const CHECKS: [SettingCheck; 7] = [
+const CHECKS: [SettingCheck; 8] = [
     (
         Config::has_no_address,
         SettingWarning {
             found: "the server listens on all addresses and has no public URL, so its links do not work",
             remedy: "public_url = \"https://login.example\"",
+        },
+    ),
+    (
+        Config::is_unnamed_behind_proxies,
+        SettingWarning {
+            found: "requests come through proxies, and there is no public URL: links and discovery documents name the \
+                    listen address",
+            remedy: "public_url = \"https://login.example\", the address of the proxy",
         },
     ),
     (
@@ -125,8 +133,9 @@ mod tests {
 
     #[test]
     fn risky_settings_have_warnings() {
-        let table: [(Settings, &[&str]); 5] = [
+        let table: [(Settings, &[&str]); 6] = [
             (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links do not work"]),
+            (&[("trusted_proxies", "127.0.0.1"), ("services", "atm")], &["name the listen address"]),
             (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),
             (&[("public_url", "https://login.test"), ("services", "atm")], &["share one rate limit"]),
             (

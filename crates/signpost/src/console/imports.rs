@@ -16,7 +16,7 @@ use serde_json::json;
 use signpost_atm::catalogue::{Coverage, FileContents, ImportCounts, ImportRules, ImportSteps, Source, apply_with};
 use signpost_atm::processor;
 use signpost_locator::DataDates;
-use signpost_locator::import::{Import, Options, parse_data_date};
+use signpost_locator::import::{Bounds, Import, Options, parse_data_date};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::bounded_file;
@@ -34,7 +34,7 @@ use super::document::{ConsolePage, ConsoleSection};
 use super::reports::no_locator;
 use super::tables::{panel, table, tile};
 use super::uploads::{
-    APPLY_PATH, MAX_FILE, MAX_FORM_FIELDS, MAX_NAME, UPLOAD_PATH, Upload, name_source, receive_upload,
+    APPLY_PATH, MAX_FILE, MAX_FORM_FIELDS, MAX_NAME, MAX_UNPACKED, UPLOAD_PATH, Upload, name_source, receive_upload,
 };
 
 /// Lifetime of an upload that was not applied.
@@ -70,7 +70,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
                 (context.token("upload"))
                 div.field { label for="source" { "Source" } input #source name="source" maxlength=(MAX_NAME); p.hint { "A later file of the same source replaces this one. Empty: the file's name" } }
                 div.field { label for="attribution" { "Credit" } input #attribution name="attribution" maxlength=(MAX_NAME); p.hint { "What its licence asks for; it stands in every answer" } }
-                div.field { label for="upload" { "File" } input #upload type="file" name="file" required; p.hint { "CSV, GeoJSON, JSON or an OpenStreetMap file, up to " (MAX_FILE >> 20) " MB" } }
+                div.field { label for="upload" { "File" } input #upload type="file" name="file" required; p.hint { "CSV, GeoJSON, JSON or an OpenStreetMap file, also in gzip or zip, up to " (MAX_FILE >> 20) " MB" } }
                 div.field { label for="as_of" { "Date of the data" } input #as_of name="as_of" maxlength="30" placeholder="2026-11-20"; p.hint { "For machines without a date in the file: a day, month or year. Empty: their status is unknown" } }
                 label.choice { input type="checkbox" name="partial" value="yes"; "It has only changes: machines that are not in it stay" }
                 button.btn.primary { "Compare it" }
@@ -155,6 +155,7 @@ async fn import(context: &OperatorContext, upload: &Arc<Upload>, mode: ImportMod
         partial: upload.extent == Coverage::Partial,
         as_of: upload.as_of,
         now: Some(now),
+        bounds: Bounds { unpacked_bytes: MAX_UNPACKED, ..Bounds::default() },
         ..Options::default()
     };
     let file = Arc::clone(upload);
@@ -166,6 +167,9 @@ async fn import(context: &OperatorContext, upload: &Arc<Upload>, mode: ImportMod
         anyhow::Ok(FileContents::from_bytes(&bytes, &Options { cancel: cancel.clone(), ..options }, &gazetteer)?)
     });
     let contents = contents.await??;
+    if upload.extent == Coverage::Full {
+        contents.check_usable()?;
+    }
     let source = Source { name: upload.source.clone(), attribution: upload.attribution.clone(), imported_at: now };
     let rules = ImportRules { extent: upload.extent, force: mode.force, dry_run: mode.dry_run, max_atms: usize::MAX };
     let counts = apply_with(&context.store, &source, &contents, rules, |counts| {
@@ -197,6 +201,7 @@ async fn render_comparison(
             (tile("Unchanged", &unchanged.to_string(), "machines")) (tile("Gone", &removed.to_string(), "machines of this source"))
         }
         p { (describe_dates(found.dates)) }
+        @for notice in &found.notices { p { (signpost_text::clean_line(notice)) "." } }
         (details(found))
         (panel("apply", "Import it?", &html! {}, &html! {
             form.inset.stack method="post" action=(action) {

@@ -199,7 +199,7 @@ fn draw_feeds(feeds: &[Feed]) -> Markup {
         vec![html! { (signpost_text::clean_line(&feed.name)) }, state, fetched]
     });
     let none =
-        html! { p { "No source is fetched by itself. Add one with " code { "signpost atms feeds add NAME URL" } "." } };
+        html! { p { "No source is fetched by itself. Add one with " code { "signpost atms feeds add btcmap" } "." } };
     table("Feeds", &["Feed", "Last run", "Fetched"], rows, &none)
 }
 

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use signpost_atm::catalogue::{Coverage, SAMPLE};
+use signpost_locator::import::file_stem;
 use signpost_platform::pages::form::PostedFormError;
 use signpost_platform::web::receive_slots::{ReceiveLimits, ReceiveSlots};
 use tokio::time::timeout;
@@ -35,6 +36,8 @@ const MAX_SILENCE: Duration = Duration::from_secs(30);
 const RECEIVE_LIMITS: ReceiveLimits = ReceiveLimits { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
 /// Maximum size of a file, in bytes. The command line accepts larger files.
 pub(super) const MAX_FILE: usize = 128 << 20;
+/// Maximum size of the content of a compressed file, in bytes.
+pub(super) const MAX_UNPACKED: usize = 256 << 20;
 /// Maximum size of a form without its file, in bytes.
 pub(super) const MAX_FORM_FIELDS: usize = 64 << 10;
 /// Maximum length of the name and the credit of a source, in characters.
@@ -205,8 +208,7 @@ fn explain_too_large() -> String {
 
 /// Returns the name of the source: the typed name, or the file name without its extension. `None` if it is not allowed.
 pub(super) fn name_source(typed: &str, file_name: &str) -> Option<String> {
-    let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
-    let name: String = if typed.is_empty() { stem } else { typed }.chars().take(MAX_NAME).collect();
+    let name: String = if typed.is_empty() { file_stem(file_name) } else { typed }.chars().take(MAX_NAME).collect();
     let is_valid = !name.is_empty() && !name.chars().any(char::is_control) && name != SAMPLE;
     is_valid.then_some(name)
 }

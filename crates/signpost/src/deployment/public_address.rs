@@ -68,6 +68,13 @@ pub(crate) fn log_unsafe_settings(config: &Config) {
              --public-url"
         );
     }
+    if config.is_unnamed_behind_proxies() {
+        let listen = config.listen;
+        tracing::warn!(
+            "proxies are trusted, and there is no public URL: links and discovery documents name http://{listen}; set the \
+             address of the proxy with --public-url"
+        );
+    }
     if config.is_public_unencrypted() {
         tracing::warn!(
             "the public URL is http: traffic can be read and altered in transit, live sessions of hosted domains are \

@@ -9,7 +9,7 @@ use super::{AddressProbe, CheckFinding, Fetched};
 /// A check of an address. `None` if it does not apply.
 type AddressCheck = fn(&AddressProbe) -> Option<CheckFinding>;
 
-const CHECKS: [AddressCheck; 12] = [
+const CHECKS: [AddressCheck; 13] = [
     |probe| Some(check_health(probe)),
     |probe| Some(check_tls(probe)),
     check_clear_text,
@@ -17,6 +17,7 @@ const CHECKS: [AddressCheck; 12] = [
     check_clock,
     check_home_headers,
     check_login_headers,
+    check_path,
     check_public_url,
     check_forwarding,
     check_handshakes,
@@ -164,6 +165,20 @@ fn check_login_headers(probe: &AddressProbe) -> Option<CheckFinding> {
     })
 }
 
+fn check_path(probe: &AddressProbe) -> Option<CheckFinding> {
+    let path = probe.url.path();
+    if path == "/" {
+        return None;
+    }
+    Some(CheckFinding::fail(
+        "path",
+        format!(
+            "the server is at the path {path}: cookies, passkeys and checks of Origin belong to all paths of a host"
+        ),
+        "choose a host name for this server only, and let the proxy forward all its paths unchanged",
+    ))
+}
+
 fn check_public_url(probe: &AddressProbe) -> Option<CheckFinding> {
     const CHECK: &str = "public URL";
     if !probe.has_locator() {
@@ -308,6 +323,7 @@ mod tests {
                     probe.in_clear = None;
                 }),
                 ("clear text", Grade::Warn, |probe| probe.in_clear = Some(Ok(page(200, "", &[])))),
+                ("path", Grade::Fail, |probe| probe.url = "https://login.test/signpost".parse().expect("a URL")),
                 ("HSTS", Grade::Warn, |probe| probe.home = Ok(page(200, "", &SAFE_HEADERS[..6]))),
                 ("clock", Grade::Warn, |probe| probe.now = "2026-01-31T00:00:20Z".parse().expect("a time")),
                 ("clock", Grade::Fail, |probe| probe.now = "2026-01-31T00:05:00Z".parse().expect("a time")),

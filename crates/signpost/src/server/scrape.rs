@@ -8,9 +8,11 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use jiff::Timestamp;
+use signpost_atm::feeds::sql::{FeedState, list_states};
 use signpost_login::events;
 use signpost_platform::limits::Proxies;
-use signpost_platform::observe::metrics::{DatabaseGauges, Metrics, ServiceGauges};
+use signpost_platform::observe::metrics::{DatabaseGauges, FeedGauges, Metrics, ServiceGauges};
 use signpost_platform::redis::Redis;
 use signpost_platform::web::problem::Problem;
 use tokio::net::TcpListener;
@@ -22,6 +24,9 @@ use signpost_server::{self as http, ConnectionLimits};
 
 /// Maximum number of connections of monitors.
 const MAX_CONNECTIONS: usize = 64;
+
+/// Maximum number of feeds with metrics, the most failures first.
+const MAX_FEEDS: u32 = 200;
 
 /// Listens at the configured address, if any.
 ///
@@ -79,11 +84,19 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
 async fn measure_database(app: &App) -> Result<DatabaseGauges> {
     let (pending_deliveries, oldest) = events::sql::count_waiting(&app.store).await?;
     let now = app.clock.now();
+    let feeds = list_states(&app.store, MAX_FEEDS).await?;
     Ok(DatabaseGauges {
         pending_deliveries,
         oldest_delivery_seconds: oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)),
         disabled_endpoints: events::endpoints::count_disabled(&app.store).await?,
+        feeds: feeds.into_iter().map(feed_gauges).collect(),
     })
+}
+
+fn feed_gauges(state: FeedState) -> FeedGauges {
+    let FeedState { name, failures, fetched_at } = state;
+    let last_success_seconds = fetched_at.map(|at| at.duration_since(Timestamp::UNIX_EPOCH).as_secs_f64());
+    FeedGauges { name, failures, last_success_seconds }
 }
 
 fn reply(text: String) -> Response {

@@ -177,12 +177,12 @@ async fn live_issuer_requires_https_or_localhost() {
 }
 
 #[tokio::test]
-async fn well_known_path_includes_the_proxy_path() {
-    let service = Service::with(&[("public_url", "https://login.test/signpost")]).await;
+async fn well_known_path_precedes_the_issuer_path() {
+    let service = Service::with(&[("public_url", "https://login.test/")]).await;
     let id = hosted(&service.integrator().await).await;
-    let path = format!("/.well-known/openid-configuration/signpost/sandbox/{id}");
+    let path = format!("/.well-known/openid-configuration/sandbox/{id}");
     let document = service.visitor().get(&path).await.with(200);
-    assert_eq!(document["issuer"], format!("https://login.test/signpost/sandbox/{id}"));
+    assert_eq!(document["issuer"], format!("https://login.test/sandbox/{id}"));
 }
 
 #[tokio::test]

@@ -66,6 +66,7 @@ mod link_rules;
 mod listing;
 mod lnurl;
 mod lnurl_wallets;
+mod local_mcp;
 mod login_page;
 mod login_settings;
 mod logs;

@@ -274,7 +274,6 @@ fn missing_database_error_names_its_path() {
         &["atms", "stats"],
         &["atms", "near", "Austin, TX"],
         &["atms", "sync"],
-        &["mcp"],
     ] {
         let ended = Program::within(folder.path(), arguments).run();
         let line = ended.failed(1);

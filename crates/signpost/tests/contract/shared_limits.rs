@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use jiff::SignedDuration;
+use reqwest::Method;
 use serde_json::json;
 use signpost_platform::accounts::Environment;
 use signpost_platform::redis::{Redis, Servers};
+use tokio::task::JoinHandle;
 
-use crate::harness::{Integrator, NetworkFault, Proxy, Reply, Service, authority, database, redis, until};
+use crate::harness::{Integrator, NetworkFault, Proxy, Reply, Service, authority, database, redis, send, until};
 
 /// Three servers with a shared Redis, each with a separate proxy and a client.
 pub(crate) struct SharedLimits {
@@ -285,4 +288,37 @@ async fn redis_clock_set_back_delays_at_most_one_window() {
     });
     let wait: u64 = refused.await.header("retry-after").and_then(|wait| wait.parse().ok()).expect("a wait");
     assert!((3500..=3600).contains(&wait), "{wait}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
+async fn waiting_messages_get_their_turns_from_redis() {
+    let all = SharedLimits::start(&[("services", "atm,auth"), ("rate_limit_mcp", "10/s")]).await;
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let burst: Vec<_> = (0..45)
+        .map(|number| {
+            let request = all.servers[number % 3].visitor().request(Method::POST, "/mcp").body(ping);
+            let request = request.header("mcp-protocol-version", "2025-06-18");
+            tokio::spawn(send(request.header("content-type", "application/json")))
+        })
+        .collect();
+    // A server waits by its own clock, for the time that Redis returned.
+    until("all are answered", async || {
+        all.servers[0].advance_clock(SignedDuration::from_millis(50));
+        burst.iter().all(JoinHandle::is_finished).then_some(())
+    })
+    .await;
+    let mut passed = 0;
+    for message in burst {
+        let reply = message.await.expect("a reply");
+        assert!(matches!(reply.status, 200 | 429), "{reply:?}");
+        passed += usize::from(reply.status == 200);
+    }
+    assert!(passed > 10, "{passed} passed");
+    // The list of Redis starts with the turns of the last second before the last message.
+    let key = "signpost:limit:mcp:127.0.0.1";
+    let turns: Vec<i64> =
+        ::redis::cmd("LRANGE").arg(key).arg(0).arg(-1).query_async(&mut all.connection().await).await.expect("a list");
+    assert!(turns.is_sorted() && turns.len() <= passed, "{turns:?}");
+    assert!(turns.windows(11).all(|turns| turns[10] - turns[0] >= 1000), "{turns:?}");
 }

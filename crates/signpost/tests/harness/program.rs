@@ -70,6 +70,11 @@ impl Program {
         self
     }
 
+    pub(crate) fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
+        self.command.stdin(stdin);
+        self
+    }
+
     /// Runs the command to its end.
     pub(crate) fn run(mut self) -> CommandOutput {
         self.command.stderr(Stdio::piped());

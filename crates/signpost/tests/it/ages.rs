@@ -160,16 +160,39 @@ async fn unlisted_atm_has_a_page_for_90_days() {
     assert!(!open(&server, "/atms/us/tx/austin").await.text.contains("Old Shop"));
     assert!(!open(&server, "/sitemap.xml").await.text.contains(&path));
 
+    let details = async || {
+        let reply = server.call("get_atm_details", json!({ "atmId": id.parse::<u64>().unwrap() })).await.with(200);
+        reply["result"].clone()
+    };
+    let unlisted = details().await["structuredContent"].take();
+    assert_eq!((&unlisted["listed"], &unlisted["status"]), (&json!(false), &json!("unknown")), "{unlisted}");
+    let statement = unlisted["statusReason"].as_str().unwrap();
+    assert!(statement.starts_with("no longer listed by acme since "), "{statement}");
+    assert!(page.text.contains(statement), "the page has another statement than {statement}");
+    assert!(unlisted["statusAsOf"].is_string() && unlisted["name"] == "Old Shop", "{unlisted}");
+    assert!(unlisted["notice"].as_str().unwrap().starts_with(&format!("It is {statement}.")), "{unlisted}");
+    for member in ["directions", "howToReport", "advisories"] {
+        assert_eq!(unlisted.get(member), None, "{unlisted}");
+    }
+    let listed = found(&server).await["atms"][0]["id"].clone();
+    let both = json!({ "atmIds": [id.parse::<u64>().unwrap(), listed] });
+    let both = server.call("get_atm_details", both).await.with(200)["result"]["structuredContent"].take();
+    assert_eq!((&both["atms"][0], &both["atms"][1]["listed"]), (&unlisted, &json!(true)), "{both}");
+    let shown = document(folder, &["atms", "show", &id, "--data-dir", "."]);
+    assert_eq!((&shown["listed"], &shown["statusReason"]), (&json!(false), &json!(statement)));
+
     // The command removed it at the time of the system.
     let removed_at = Clock::System.now();
     server.clock.set(removed_at + SignedDuration::from_hours(89 * 24));
     assert_eq!(open(&server, &path).await.status, 200);
     server.clock.set(removed_at + SignedDuration::from_hours(91 * 24));
     assert_eq!(open(&server, &path).await.status, 410);
+    assert_eq!(details().await["isError"], true);
     import(folder, "acme.csv", TWO_DATES, &[]);
     until("the ATM is listed again", async || (found(&server).await["total"] == 3).then_some(())).await;
     let page = open(&server, &path).await;
     assert!(page.status == 200 && !page.text.contains("no longer listed"), "{}", page.text);
+    assert_eq!(details().await["structuredContent"]["listed"], true);
     server.stop().await;
 }
 

@@ -17,6 +17,9 @@ const EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// `--ignored`, and review the difference.
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/results.txt");
 
+/// The public URL, without which results have the port of the server.
+const PUBLIC: &[(&str, &str)] = &[("public_url", "https://atm.example.com/")];
+
 /// Sends a request of a protocol revision with these client capabilities.
 async fn ask(server: &Service, revision: Revision, method: &str, params: Value, capabilities: Value) -> String {
     let (mut params, name) = (params, revision.as_str());
@@ -75,16 +78,15 @@ async fn every_revision_lists_the_card() {
 }
 
 #[tokio::test]
-async fn card_uses_the_public_url_and_domain() {
+async fn card_uses_the_configured_domain() {
     let of = async |settings: &[(&str, &str)]| {
         let server = server_with(settings).await;
         result(&server, Revision::ASSUMED, "resources/read", json!({ "uri": URI })).await["contents"][0].take()
     };
     let plain = of(&[]).await;
-    assert!(plain["text"].as_str().unwrap().contains(r#"data-pages="""#));
     let public = of(&[("public_url", "https://atm.example.com/"), ("card_domain", "a1.assistant.example")]).await;
-    let card = public["text"].as_str().unwrap();
-    assert!(card.contains(r#"data-pages="https://atm.example.com""#) && card.len() <= 8_000, "{} bytes", card.len());
+    // The links to pages come with each result.
+    assert_eq!(public["text"], plain["text"]);
     assert_eq!(public["_meta"]["ui"]["domain"], "a1.assistant.example");
 }
 
@@ -111,7 +113,7 @@ async fn results(server: &Service, revision: Revision, capabilities: &Value) -> 
 
 #[tokio::test]
 async fn results_are_independent_of_card_support() {
-    let server = server().await;
+    let server = server_with(PUBLIC).await;
     let recorded = fs::read_to_string(RESULTS).unwrap();
     let recorded: Vec<_> = recorded.lines().collect();
     let plain = results(&server, Revision::V2025_11_25, &json!({})).await;
@@ -127,6 +129,6 @@ async fn results_are_independent_of_card_support() {
 #[tokio::test]
 #[ignore = "writes the file that the test above holds results to"]
 async fn write_the_results() {
-    let replies = results(&server().await, Revision::V2025_11_25, &json!({})).await;
+    let replies = results(&server_with(PUBLIC).await, Revision::V2025_11_25, &json!({})).await;
     fs::write(RESULTS, replies.join("\n") + "\n").unwrap();
 }

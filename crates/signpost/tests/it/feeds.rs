@@ -29,7 +29,7 @@ type FeedRequest = (String, Option<String>);
 /// A feed server: its next responses, and the received requests.
 #[derive(Clone, Default)]
 pub(crate) struct Source {
-    answer: Arc<Mutex<(u16, String)>>,
+    answer: Arc<Mutex<(u16, Vec<u8>)>>,
     asked: Arc<Mutex<Vec<FeedRequest>>>,
 }
 
@@ -56,7 +56,11 @@ impl Source {
     }
 
     pub(crate) fn respond_with(&self, status: u16, body: &impl ToString) {
-        *self.answer.lock().unwrap() = (status, body.to_string());
+        self.respond_with_bytes(status, body.to_string().into_bytes());
+    }
+
+    pub(crate) fn respond_with_bytes(&self, status: u16, body: Vec<u8>) {
+        *self.answer.lock().unwrap() = (status, body);
     }
 
     fn asked(&self) -> Vec<FeedRequest> {
@@ -70,7 +74,7 @@ pub(crate) fn places(count: u8) -> Value {
 }
 
 /// Runs the command line while the feed server runs.
-async fn sync(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
+pub(crate) async fn sync(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
     let arguments = [&["--json", "atms", "sync"], arguments].concat();
     let ended = command(folder, &arguments).run_async().await;
     let document: Value = serde_json::from_str(&ended.out).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::assistant::server;
 
@@ -59,6 +59,30 @@ async fn write_the_list() {
     fs::write(LISTED, pretty(&listed().await)).unwrap();
 }
 
+/// Returns the arguments of a valid call. The list does not contain them.
+fn example(tool: &str) -> Map<String, Value> {
+    let server = signpost_atm::mcp::server(false, None);
+    let tool = server.tools().find(|one| one.name == tool).expect("a listed tool");
+    tool.input_schema["examples"][0].as_object().expect("arguments").clone()
+}
+
+/// Returns the values of a keyword at any depth of a schema.
+fn keyword<'a>(schema: &'a Value, name: &str) -> Vec<&'a Value> {
+    let members = schema.as_object().into_iter().flat_map(|members| members.values());
+    let inner = members.chain(schema.as_array().into_iter().flatten()).flat_map(|inner| keyword(inner, name));
+    schema.get(name).into_iter().chain(inner).collect()
+}
+
+#[tokio::test]
+async fn schemas_are_strict_and_have_no_examples() {
+    for tool in listed().await {
+        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+            assert_eq!(keyword(schema, "examples"), Vec::<&Value>::new(), "{}", tool["name"]);
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{}", tool["name"]);
+    }
+}
+
 /// Returns values at and beyond the bounds of an argument, each with the schema's verdict.
 fn at_the_bounds(schema: &Value) -> Vec<(Value, bool)> {
     let outside = [json!([]), json!({})].map(|value| (value, false)).to_vec();
@@ -95,7 +119,7 @@ async fn parser_agrees_with_the_schemas() {
     for tool in listed().await {
         let name = tool["name"].as_str().unwrap();
         let schema = &tool["inputSchema"];
-        let example = schema["examples"][0].as_object().unwrap();
+        let example = example(name);
         for (argument, declared) in schema["properties"].as_object().unwrap() {
             for (value, fits) in at_the_bounds(declared) {
                 let mut arguments = example.clone();

@@ -4,7 +4,7 @@ from .calls import UNSET
 from .client import DEFAULT_BASE_URL, AsyncSignpost, Signpost
 from .core import VERSION as __version__
 from .errors import SignpostError
-from .locator import Advisory, Atm, AtmDetails, AtmStatus, CityAtms, NearestAtms
+from .locator import Advisory, Atm, AtmDetails, AtmStatus, CityAtms, NearestAtms, SeveralAtms
 from .replies import (
     CreatedSession,
     Credential,
@@ -46,6 +46,7 @@ __all__ = [
     "RegisteredDomain",
     "Session",
     "SessionUser",
+    "SeveralAtms",
     "Signpost",
     "SignpostError",
     "Simulation",

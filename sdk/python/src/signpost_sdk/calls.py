@@ -2,13 +2,13 @@
 
 import math
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal
 
 from .core import Core, as_nothing, as_reply, as_svg, path, refuse
 from .errors import SignpostError
-from .locator import AtmDetails, AtmStatus, CityAtms, NearestAtms
+from .locator import AtmDetails, AtmStatus, CityAtms, NearestAtms, SeveralAtms
 from .replies import (
     CreatedSession,
     Delivery,
@@ -351,6 +351,10 @@ class AtmCalls(Calls):
     def get(self, atm_id: int) -> Steps[AtmDetails]:
         """Returns the details of an ATM."""
         return self.core.call_tool("get_atm_details", {"atmId": atm_id}, AtmDetails)
+
+    def get_many(self, atm_ids: Sequence[int]) -> Steps[SeveralAtms]:
+        """Returns the details of 1 to 20 ATMs."""
+        return self.core.call_tool("get_atm_details", {"atmIds": list(atm_ids)}, SeveralAtms)
 
     def status(
         self,

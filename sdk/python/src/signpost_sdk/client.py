@@ -69,6 +69,7 @@ class Atms(Namespace):
 
     nearest = blocking(AtmCalls.nearest)
     get = blocking(AtmCalls.get)
+    get_many = blocking(AtmCalls.get_many)
     status = blocking(AtmCalls.status)
     list_by_city = blocking(AtmCalls.list_by_city)
 
@@ -134,6 +135,7 @@ class AsyncAtms(Namespace):
 
     nearest = awaiting(AtmCalls.nearest)
     get = awaiting(AtmCalls.get)
+    get_many = awaiting(AtmCalls.get_many)
     status = awaiting(AtmCalls.status)
     list_by_city = awaiting(AtmCalls.list_by_city)
 

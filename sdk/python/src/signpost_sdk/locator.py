@@ -52,6 +52,15 @@ class Atm(LocatorReply):
     address: str
     lat: float
     lon: float
+    url: str | None = None
+    """The page of the ATM."""
+    directions: str | None = None
+    """The URL of a map service with directions, in the first ten ATMs."""
+    last_confirmed: str | None = None
+    """When a source or a report last confirmed the ATM."""
+    phone: str | None = None
+    fees: Mapping[str, Any] | None = None
+    limits: Mapping[str, Any] | None = None
     hours: str | None = None
     operator: str | None = None
     opens_at: str | None = None
@@ -74,6 +83,8 @@ class CityAtms(LocatorReply):
     """Set if the oldest listed ATM is more than a year older."""
     notice: str | None = None
     """Must be shown before the list."""
+    how_to_report: str | None = None
+    """How people report an ATM that is gone or wrong."""
     advisories: tuple[Advisory, ...] = ()
     next_cursor: str | None = None
 
@@ -92,6 +103,8 @@ class NearestAtms(LocatorReply):
     """Set if the oldest listed ATM is more than a year older."""
     notice: str | None = None
     """Must be shown before the list."""
+    how_to_report: str | None = None
+    """How people report an ATM that is gone or wrong."""
     advisories: tuple[Advisory, ...] = ()
     resolved_location: ResolvedLocation | None = None
 
@@ -144,6 +157,16 @@ class AtmDetails(LocatorReply):
     images: tuple[str, ...] | None = None
     kyc: Literal["none", "phone", "id"] | None = None
     limits: Mapping[str, Any] | None = None
+    url: str | None = None
+    """The page of the ATM."""
+    directions: str | None = None
+    """The URL of a map service with directions."""
+    last_confirmed: str | None = None
+    """When a source or a report last confirmed the ATM."""
+    listed: bool | None = None
+    """False if its source removed the ATM in the last 90 days."""
+    how_to_report: str | None = None
+    """How people report that the ATM is gone or wrong."""
     located_in: str | None = None
     machine: Mapping[str, Any] | None = None
     network: str | None = None
@@ -161,3 +184,17 @@ class AtmDetails(LocatorReply):
     verified_by: str | None = None
     reports: Mapping[str, Any] | None = None
     wheelchair: YesNo | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralAtms(LocatorReply):
+    """The details of several ATMs."""
+
+    atms: tuple[AtmDetails, ...]
+    not_found: tuple[int, ...]
+    """The unknown IDs."""
+    notice: str | None = None
+    """Must be shown before the ATMs."""
+    how_to_report: str | None = None
+    """How people report an ATM that is gone or wrong."""
+    advisories: tuple[Advisory, ...] = ()

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use signpost_mcp::CallError;
 
 use super::kinds::{ArgumentKind, Constant, Integer, Number};
+use super::similar_name::similar_name;
 
 /// Maximum characters of a value in an error text.
 const MAX_SHOWN_CHARS: usize = 80;
@@ -65,6 +66,13 @@ impl<K: ArgumentKind<Value: Copy>> WithDefault<K> {
     #[must_use]
     pub const fn default(&self) -> K::Value {
         self.default
+    }
+}
+
+impl<K> Required<K> {
+    /// Returns the argument for calls that may leave it out although the schema requires it.
+    pub(super) const fn optional(&self) -> &Argument<K> {
+        &self.0
     }
 }
 
@@ -165,23 +173,31 @@ pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
     })
 }
 
-/// The arguments of a call. Each is removed when it is read; the rest are unknown.
+/// The arguments of a call. All of them are declared by the tool.
 pub(super) struct CallArguments<'a> {
     sent: &'a Map<String, Value>,
-    taken: Vec<&'static str>,
     example: &'static str,
 }
 
 impl<'a> CallArguments<'a> {
-    /// `example` is a valid call of the tool.
-    pub(super) fn new(sent: &'a Map<String, Value>, example: &'static str) -> Self {
-        // Enough for every tool.
-        Self { sent, taken: Vec::with_capacity(12), example }
+    /// Checks that all arguments of a call are declared. `example` is a valid call of the tool.
+    pub(super) fn declared(
+        sent: &'a Map<String, Value>,
+        all: &[&dyn Declared],
+        example: &'static str,
+    ) -> Result<Self, CallError> {
+        let arguments = Self { sent, example };
+        match sent.keys().find(|name| all.iter().all(|argument| argument.name() != **name)) {
+            None => Ok(arguments),
+            Some(unknown) => {
+                let names: Vec<_> = all.iter().map(|argument| argument.name()).collect();
+                Err(arguments.unknown(unknown, &names))
+            }
+        }
     }
 
     /// Returns the value of an argument. `null` counts as absent, as some clients send it.
-    pub(super) fn take<T: FromCall>(&mut self, argument: &T) -> Result<T::Value, CallError> {
-        self.taken.push(argument.name());
+    pub(super) fn get<T: FromCall>(&self, argument: &T) -> Result<T::Value, CallError> {
         argument.read(self.sent.get(argument.name()).filter(|value| !value.is_null()), self)
     }
 
@@ -193,13 +209,8 @@ impl<'a> CallArguments<'a> {
     /// Returns the error for an invalid argument.
     pub(super) fn refuse(&self, argument: &impl Declared, allowed: &str) -> CallError {
         let name = argument.name();
-        let text = self.sent(argument).map(Value::to_string).unwrap_or_default();
-        let text = signpost_text::clean_line(&text);
-        let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
-        self.bad(&format!("{name} must be {allowed}, received {shown}"))
+        let received = self.sent(argument).map(shorten).unwrap_or_default();
+        self.bad(&format!("{name} must be {allowed}, received {received}"))
     }
 
     /// Returns an error with this reason and a valid call.
@@ -207,10 +218,26 @@ impl<'a> CallArguments<'a> {
         CallError::InvalidArgument(format!("{reason}; for example {}", self.example))
     }
 
-    /// Checks that no unknown argument is left.
-    pub(super) fn done(self) -> Result<(), CallError> {
-        let Some(unknown) = self.sent.keys().find(|name| !self.taken.contains(&name.as_str())) else { return Ok(()) };
-        let unknown: String = signpost_text::clean_line(unknown).chars().take(MAX_SHOWN_CHARS).collect();
-        Err(self.bad(&format!("there is no argument '{unknown}'; allowed are {}", self.taken.join(", "))))
+    /// Returns the error for an unknown argument; `names` are the names of the declared arguments.
+    fn unknown(&self, unknown: &str, names: &[&str]) -> CallError {
+        let shown: String = signpost_text::clean_line(unknown).chars().take(MAX_SHOWN_CHARS).collect();
+        let allowed = names.join(", ");
+        match similar_name(unknown, names) {
+            Some(name) => {
+                self.bad(&format!("there is no argument '{shown}', did you mean '{name}'? Allowed are {allowed}"))
+            }
+            None => self.bad(&format!("there is no argument '{shown}'; allowed are {allowed}")),
+        }
     }
+}
+
+/// Returns a received value as JSON on one line, shortened for an error text.
+pub(super) fn shorten(received: &Value) -> String {
+    let json = received.to_string();
+    let line = signpost_text::clean_line(&json);
+    let mut shown: String = line.chars().take(MAX_SHOWN_CHARS).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    shown
 }

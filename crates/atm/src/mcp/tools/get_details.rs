@@ -2,225 +2,195 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::FutureExt;
 use serde_json::{Map, Value, json};
-use signpost_locator::{AtmId, Hours, MoreFields, SourceClaim, Trade};
+use signpost_locator::AtmId;
 use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
 use super::advice::{Advice, SearchContext};
-use super::declare::{self, Argument, CallArguments, Required};
+use super::declare::{self, Argument, CallArguments, Declared, Required};
+use super::id_list::{ID, IdList};
 use super::kinds::Integer;
-use super::schema::{self, members};
+use super::links::PageLinks;
+use super::record::{FoundAtm, own_notice, record, remove_unknown};
+use super::schema;
 use super::units::Units;
 use super::view::notice;
-use crate::catalogue::{AtmFilter, AtmReports, CatalogueEntry, Moment, NextOpening, Snapshot};
+use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, UnlistedAtm, find_successor, sql};
 use crate::locator::Locator;
-use crate::reports::evidence::{ReportEffect, ReportVerdict};
-use crate::view::AtmView;
 
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
-const ATM_ID: Required<Integer> =
-    Argument::new("atmId", "The machine's id, as other tools return it", Integer { min: 1, max: AtmId::MAX.get() })
-        .required();
+/// Maximum size of the ATMs of a reply with several, in bytes. With its other members, a reply has less than 48 kB.
+const MAX_ATMS_BYTES: usize = 43 * 1024;
+
+const ATM_ID: Required<Integer> = Argument::new("atmId", "The machine's id, as other tools return it", ID).required();
+
+const ATM_IDS: Argument<IdList> = Argument::new("atmIds", "More ids: one call for several", IdList { max: 20 });
+
+const ARGUMENTS: [&dyn Declared; 2] = [&ATM_ID, &ATM_IDS];
 
 pub(crate) fn tool() -> Tool<Locator> {
     Tool {
         name: "get_atm_details",
         title: "Get the details of a Bitcoin ATM",
-        description: "Gives everything known about one Bitcoin ATM: address, hours and when it opens or closes next, \
-                      what it buys and sells, fees, limits, contact, status with its reason and age, and the sources. Use it with an id \
-                      from find_nearest_bitcoin_atm or list_atms_by_city. What is left out is not known. Do not guess \
-                      ids.",
-        input_schema: declare::schema(&[&ATM_ID], EXAMPLE),
+        description: "Gives everything known about one Bitcoin ATM, or with atmIds about several: hours, services, \
+                      fees, limits, contact, status with its reason and age, sources. Use ids from \
+                      find_nearest_bitcoin_atm or list_atms_by_city; do not guess ids. What is left out is not known.",
+        input_schema: declare::schema(&ARGUMENTS, EXAMPLE),
         output_schema: Some(schema::details()),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: Map::new(),
-        call: Handler::Sync(|locator, given, _| call(locator, given).map(Output::Structured)),
+        call: Handler::AsyncSilent(|locator, given, _| {
+            async move { call(locator, given).await.map(Output::Structured) }.boxed()
+        }),
     }
 }
 
-/// Returns all details of an ATM, in the tool's form.
+/// Returns all details of an ATM, or of several ATMs if the call has a list of IDs, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if no ATM has the ID.
-pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
-    let mut arguments = CallArguments::new(given, EXAMPLE);
-    let id = arguments.take(&ATM_ID)?;
-    arguments.done()?;
+/// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if no ATM has any of the IDs, or
+/// [`CallError::Internal`] if the database cannot be read.
+pub async fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let arguments = CallArguments::declared(given, &ARGUMENTS, EXAMPLE)?;
+    let id = arguments.get(ATM_ID.optional())?.and_then(AtmId::new);
+    let ids = arguments.get(&ATM_IDS)?;
     let snapshot = locator.catalogue.snapshot();
-    let Some(entry) = AtmId::new(id).and_then(|id| snapshot.get(id)) else {
-        return Err(CallError::Failed(format!(
-            "no Bitcoin ATM has the id {id}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one \
-             of them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
-        )));
-    };
-    Structured::render(&details(&snapshot.at(locator.clock.now()), entry))
+    let moment = snapshot.at(locator.clock.now());
+    let links = PageLinks::of(locator);
+    match (id, ids) {
+        (None, None) => Err(arguments.bad("atmId is required")),
+        (Some(id), None) => match find(locator, &moment, id).await? {
+            Some(found) => Structured::render(&details(&moment, &found, links)),
+            None => Err(no_such_atm(&[id])),
+        },
+        (first, Some(more)) => {
+            let Batch { found, not_found } = find_all(locator, &moment, first.into_iter().chain(more)).await?;
+            if found.is_empty() {
+                return Err(no_such_atm(&not_found));
+            }
+            Structured::render(&details_of_all(&moment, &found, &not_found, links))
+        }
+    }
 }
 
-fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
-    let snapshot = moment.snapshot();
-    let view = AtmView::of(moment, entry);
-    let record = view.record;
-    let report = &view.status;
-    let advice = advice(moment, entry);
-    let (opens_at, closes_at) = change(moment.next_opening(entry, report.status));
-    let coins = record.coins.iter().map(|(coin, deals)| (coin.code().to_owned(), json!(deals.known())));
-    let sources = entry.atm.claims.iter().map(|claim| source(snapshot, claim));
-    let attribution: BTreeSet<&str> = entry
-        .atm
-        .claims
-        .iter()
-        .filter_map(|claim| snapshot.source(&claim.source))
-        .map(|source| source.attribution.as_str())
-        .collect();
-    let [lat, lon] = view.degrees();
-    let mut details = json!({
-        "id": entry.atm.id,
-        "name": record.title(),
-        "operator": record.operator,
-        "brand": record.brand,
-        "status": report.status,
-        "statusReason": report.reason.text(),
-        "statusAsOf": report.as_of,
-        "verifiedAt": view.verified_at(),
-        "verifiedBy": view.confirmed_at().map(|_| "report"),
-        "freshness": view.freshness(moment.now()),
-        "address": view.address(),
-        "addressParts": {
-            "street": record.address.street,
-            "city": record.address.city,
-            "region": record.address.region,
-            "postcode": record.address.postcode,
-            "country": record.address.country,
-        },
-        "lat": lat,
-        "lon": lon,
-        "hours": record.hours.as_ref().map(Hours::text),
-        "timeZone": record.time_zone,
-        "opensAt": opens_at,
-        "closesAt": closes_at,
-        "buy": record.buy.known(),
-        "sell": record.sell.known(),
-        "coins": coins.collect::<Map<_, _>>(),
-        "phone": record.phone,
-        "website": record.website,
-        "sources": sources.collect::<Vec<_>>(),
-        "reports": view.reports.map(show_reports),
-        "notice": notice(snapshot, advice.bans, [view.reports.and_then(unchecked_reports)]),
-        "advisories": advice.advisories,
-    });
-    if let Some(members) = details.as_object_mut() {
-        members.extend(record.more.as_deref().map(more).into_iter().flatten());
+/// The ATMs of a list of IDs, in its order.
+struct Batch<'a> {
+    found: Vec<FoundAtm<'a>>,
+    not_found: Vec<AtmId>,
+}
+
+/// Returns the ATMs with these IDs. An ATM is included once, even if the IDs of several of its records are listed.
+async fn find_all<'a>(
+    locator: &Locator,
+    moment: &Moment<'a>,
+    ids: impl Iterator<Item = AtmId> + Send,
+) -> Result<Batch<'a>, CallError> {
+    let mut batch = Batch { found: Vec::new(), not_found: Vec::new() };
+    let mut seen = BTreeSet::new();
+    for id in ids {
+        if !seen.insert(id) {
+            continue;
+        }
+        match find(locator, moment, id).await? {
+            None => batch.not_found.push(id),
+            Some(found) if found.id() == id || seen.insert(found.id()) => batch.found.push(found),
+            Some(_) => {}
+        }
     }
+    Ok(batch)
+}
+
+/// Returns the ATM with this ID. For an ID that the catalogue does not contain, the database is read: a record that its
+/// source removed is part of another ATM, or an unlisted ATM for 90 days.
+async fn find<'a>(locator: &Locator, moment: &Moment<'a>, id: AtmId) -> Result<Option<FoundAtm<'a>>, CallError> {
+    if let Some(entry) = moment.snapshot().get(id) {
+        return Ok(Some(FoundAtm::Listed(entry)));
+    }
+    let Some(store) = &locator.store else { return Ok(None) };
+    let row = sql::find_history(store, id).await.map_err(CallError::internal)?;
+    let Some(row) = row.filter(|row| row.removed_at.is_some()) else { return Ok(None) };
+    if let Some(successor) = find_successor(moment, &row) {
+        return Ok(moment.snapshot().get(successor).map(FoundAtm::Listed));
+    }
+    Ok(UnlistedAtm::of_row(moment.snapshot(), &row, moment.now()).map(FoundAtm::Unlisted))
+}
+
+fn no_such_atm(ids: &[AtmId]) -> CallError {
+    let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+    let (which, ids) = (if ids.len() == 1 { "the id" } else { "one of the ids" }, ids.join(", "));
+    CallError::Failed(format!(
+        "no Bitcoin ATM has {which} {ids}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one of \
+         them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
+    ))
+}
+
+/// Returns the details of one ATM.
+fn details(moment: &Moment<'_>, found: &FoundAtm<'_>, links: PageLinks<'_>) -> Value {
+    let mut details = record(moment, found, links);
+    let listed: Vec<_> = listed([found]).collect();
+    let advice = advice(moment, &listed);
+    details["notice"] = json!(notice(moment.snapshot(), advice.bans, [own_notice(moment, found)]));
+    details["advisories"] = json!(advice.advisories);
+    details["howToReport"] = json!(listed.first().and_then(|entry| links.how_to_report(entry.atm.id)));
     remove_unknown(&mut details);
-    details["attribution"] = json!(attribution);
     details
 }
 
-/// Returns the time of the next opening, and of the next closing.
-fn change(next: Option<NextOpening<'_>>) -> (Option<&str>, Option<&str>) {
-    match next {
-        Some(NextOpening::OpensAt(at)) => (Some(at), None),
-        Some(NextOpening::ClosesAt(at)) => (None, Some(at)),
-        None => (None, None),
+/// Returns the details of several ATMs. Advice about all of them is included once. If the reply would be too large, the
+/// notice has the IDs for another call.
+fn details_of_all(moment: &Moment<'_>, found: &[FoundAtm<'_>], not_found: &[AtmId], links: PageLinks<'_>) -> Value {
+    let mut atms = Vec::with_capacity(found.len());
+    let mut bytes = 0;
+    for atm in found {
+        let mut details = record(moment, atm, links);
+        details["notice"] = json!(own_notice(moment, atm));
+        remove_unknown(&mut details);
+        bytes += details.to_string().len();
+        if bytes > MAX_ATMS_BYTES && !atms.is_empty() {
+            break;
+        }
+        atms.push(details);
     }
+    let (shown, left) = found.split_at(atms.len());
+    let listed: Vec<_> = listed(shown).collect();
+    let advice = advice(moment, &listed);
+    let mut reply = json!({
+        "atms": atms,
+        "notFound": not_found,
+        "notice": notice(moment.snapshot(), advice.bans, [rest(left)]),
+        "advisories": advice.advisories,
+        "howToReport": links.how_to_report_one().filter(|_| !listed.is_empty()),
+    });
+    if let Some(members) = reply.as_object_mut() {
+        members.retain(|name, member| name == "notFound" || !(member.is_null() || *member == json!([])));
+    }
+    reply
 }
 
-/// Returns the summary of the reports: counts, never the reporters' own words.
-fn show_reports(reports: &AtmReports) -> Value {
-    let ReportVerdict { people, is_disputed, newest_at, verified_at, .. } = &reports.verdict;
-    let people: Map<_, _> = people.iter().map(|(seen, count)| (seen.as_str().to_owned(), json!(count))).collect();
-    json!({
-        "summary": reports.summary, "people": people, "disputed": is_disputed, "newest": newest_at,
-        "foundThere": verified_at,
-    })
-}
-
-/// Returns the reports as a sentence of the notice, unless they are the reason of the status.
-fn unchecked_reports(reports: &AtmReports) -> Option<String> {
-    let verdict = &reports.verdict;
-    if verdict.effect != ReportEffect::Undoubted || verdict.decision.is_some() {
+/// Returns the sentence about the ATMs that did not fit into the reply.
+fn rest(left: &[FoundAtm<'_>]) -> Option<String> {
+    if left.is_empty() {
         return None;
     }
-    Some(format!("Reported, and not checked: {}.", reports.summary))
+    let ids: Vec<_> = left.iter().map(|atm| atm.id().to_string()).collect();
+    Some(format!("The reply is full: call get_atm_details again with atmIds [{}].", ids.join(",")))
 }
 
-/// Returns the advice about the law and fraud for one ATM.
-fn advice<'a>(moment: &Moment<'a>, entry: &CatalogueEntry) -> Advice<'a> {
-    let filter = AtmFilter::default();
-    let from = entry.atm.record.point;
-    let search = SearchContext { from, filter: &filter, units: Units::Miles, recommends: true };
-    Advice::of_atms(moment, &[entry], &search)
-}
-
-/// Removes the members of objects that are null or empty.
-fn remove_unknown(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(remove_unknown),
-        Value::Object(members) => {
-            members.values_mut().for_each(remove_unknown);
-            members.retain(|_, member| is_known(member));
-        }
-        _ => {}
-    }
-}
-
-fn is_known(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        _ => true,
-    }
-}
-
-/// Returns the members that few sources have; null if unknown.
-fn more(more: &MoreFields) -> Map<String, Value> {
-    let mut trades = Map::new();
-    for (coin, Trade { buy, sell, lightning }) in &more.trades {
-        let trade = json!({ "buy": buy.known(), "sell": sell.known(), "lightning": lightning.known() });
-        trades.insert(coin.code().to_owned(), trade);
-    }
-    let fees = &more.fees;
-    let limits = &more.limits;
-    members(json!({
-        "trades": trades,
-        "fiat": more.fiat,
-        "fees": {
-            "buyPercent": fees.buy_percent, "buyFixed": fees.buy_fixed,
-            "sellPercent": fees.sell_percent, "sellFixed": fees.sell_fixed, "currency": fees.currency,
-        },
-        "limits": {
-            "min": limits.min, "max": limits.max, "maxDay": limits.max_day, "kycAbove": limits.kyc_above,
-            "currency": limits.currency,
-        },
-        "kyc": more.kyc.known(),
-        "endDate": more.end_date,
-        "brandWikidata": more.brand_wikidata,
-        "network": more.network,
-        "locatedIn": more.located_in,
-        "placement": { "indoor": more.indoor.known(), "level": more.level, "note": more.note },
-        "wheelchair": more.wheelchair.known(),
-        "machine": { "manufacturer": more.manufacturer, "model": more.model, "ref": more.machine_ref },
-        "email": more.email,
-        "supportHours": more.support_hours,
-        "operatorNotice": more.notice,
-        "images": more.images,
-    }))
-}
-
-/// Returns a row of the ATM, and the parts of the data that come from it.
-fn source(snapshot: &Snapshot, claim: &SourceClaim) -> Value {
-    let source = snapshot.source(&claim.source);
-    json!({
-        "name": &*claim.source,
-        "ref": claim.source_ref,
-        "atmId": claim.id,
-        "url": claim.url,
-        "parts": claim.parts.names().collect::<Vec<_>>(),
-        "dataAsOf": claim.known_at,
-        "importedAt": source.map(|source| source.imported_at),
-        "attribution": source.map(|source| &source.attribution),
+/// Returns the ATMs that are listed.
+fn listed<'f, 'a: 'f>(found: impl IntoIterator<Item = &'f FoundAtm<'a>>) -> impl Iterator<Item = &'a CatalogueEntry> {
+    found.into_iter().filter_map(|atm| match atm {
+        FoundAtm::Listed(entry) => Some(*entry),
+        FoundAtm::Unlisted(_) => None,
     })
+}
+
+/// Returns the advice about the law and fraud for ATMs that are listed.
+fn advice<'a>(moment: &Moment<'a>, listed: &[&CatalogueEntry]) -> Advice<'a> {
+    let Some(first) = listed.first() else { return Advice::default() };
+    let filter = AtmFilter::default();
+    let search = SearchContext { from: first.atm.record.point, filter: &filter, units: Units::Miles, recommends: true };
+    Advice::of_atms(moment, listed, &search)
 }

@@ -8,13 +8,15 @@ use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
 use super::advice::{Advice, SearchContext};
 use super::beyond::nearest_beyond;
-use super::declare::{self, Argument, CallArguments, Required};
+use super::declare::{self, Argument, CallArguments, Declared, Required};
 use super::elsewhere::other_country;
+use super::item::{Item, RowFormat};
 use super::kinds::{ParsedText, PlainText};
+use super::links::PageLinks;
 use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, PageDates, attribution, fit_into_reply, notice, omit_ban_reasons, render};
+use super::view::{AtmPage, PageDates, attribution, fit_into_reply, notice, omit_ban_reasons, render};
 use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::Locator;
@@ -45,6 +47,8 @@ const CURSOR: Argument<ParsedText<AtmId>> = Argument::new(
     ParsedText { allowed: "nextCursor of an earlier reply", length: None, parse: parse_cursor },
 );
 
+const ARGUMENTS: [&dyn Declared; 4] = [&STATE, &CITY, &UNITS, &CURSOR];
+
 pub(crate) fn tool() -> Tool<Locator> {
     Tool {
         name: "list_atms_by_city",
@@ -52,7 +56,7 @@ pub(crate) fn tool() -> Tool<Locator> {
         description: "Lists the Bitcoin ATMs whose address is in a city, in pages of 50, by id. Use it when \
                       somebody wants all machines of a city of the United States or Canada. Do not use it for 'near' \
                       (find_nearest_bitcoin_atm), which also finds machines beyond the city's limits.",
-        input_schema: declare::schema(&[&STATE, &CITY, &UNITS, &CURSOR], EXAMPLE),
+        input_schema: declare::schema(&ARGUMENTS, EXAMPLE),
         output_schema: Some(schema::page(json!({ "nextCursor": { "type": "string" } }), &[])),
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
@@ -66,12 +70,11 @@ pub(crate) fn tool() -> Tool<Locator> {
 /// # Errors
 /// [`CallError::InvalidArgument`] if an argument is invalid, [`CallError::Failed`] if the city is unknown.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
-    let mut arguments = CallArguments::new(given, EXAMPLE);
-    let region = arguments.take(&STATE)?;
-    let city = arguments.take(&CITY)?;
-    let units = arguments.take(&UNITS)?;
-    let after = arguments.take(&CURSOR)?;
-    arguments.done()?;
+    let arguments = CallArguments::declared(given, &ARGUMENTS, EXAMPLE)?;
+    let region = arguments.get(&STATE)?;
+    let city = arguments.get(&CITY)?;
+    let units = arguments.get(&UNITS)?;
+    let after = arguments.get(&CURSOR)?;
 
     let places = locator.catalogue.places.now();
     let snapshot = locator.catalogue.snapshot();
@@ -90,10 +93,11 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
     };
     let rest: Vec<&CatalogueEntry> =
         all.iter().copied().filter(|entry| after.is_none_or(|after| entry.atm.id > after)).collect();
+    let format = RowFormat { units, pages: PageLinks::of(locator) };
     let items = rest
         .iter()
         .take(PAGE_SIZE)
-        .map(|entry| Item::new(&moment, entry, center.distance(entry.atm.record.point), units));
+        .map(|entry| Item::new(&moment, entry, center.distance(entry.atm.record.point), format));
     let mut atms = fit_into_reply(items);
     let listed = &rest[..atms.len()];
     let advice = if listed.is_empty() {
@@ -121,6 +125,7 @@ pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured,
         truncated: next_cursor.is_some(),
         dates: PageDates::of(&snapshot, listed),
         notice: notice(&snapshot, advice.bans, [abroad, nothing]),
+        how_to_report: format.pages.how_to_report_one().filter(|_| !atms.is_empty()),
         advisories: advice.advisories,
         attribution: attribution(&snapshot, Some(ATTRIBUTION)),
         resolved_location: None,

@@ -8,13 +8,20 @@ pub mod declare;
 mod elsewhere;
 mod find_nearest;
 mod get_details;
+mod id_list;
+mod item;
 pub mod kinds;
 mod left_out;
+mod links;
 mod list_by_city;
 mod nearby_search;
+mod normalize;
 mod place;
+mod record;
 mod resolved_location;
 mod schema;
+mod shorten;
+mod similar_name;
 mod units;
 mod view;
 
@@ -25,6 +32,7 @@ use crate::locator::Locator;
 pub use find_nearest::{LIMIT, MAX_DISTANCE, call as find_nearest};
 pub use get_details::call as get_details;
 pub use list_by_city::call as list_by_city;
+pub(crate) use normalize::normalize;
 pub use place::ask_geocoder;
 pub(crate) use place::geocode;
 

@@ -6,10 +6,10 @@ use signpost_locator::gazetteer::Gazetteer;
 use super::advice::{Advice, SearchContext};
 use super::beyond::nearest_beyond;
 use super::elsewhere::{country_at, other_country, swapped};
+use super::item::{Item, RowFormat};
 use super::left_out::left_out;
 use super::place::Center;
-use super::units::Units;
-use super::view::{AtmPage, Item, PageDates, attribution, notice, omit_ban_reasons};
+use super::view::{AtmPage, PageDates, attribution, notice, omit_ban_reasons};
 use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Snapshot};
 
@@ -20,7 +20,7 @@ pub(super) struct NearbySearch<'a> {
     /// Name of the argument for a larger radius.
     pub(super) radius_argument: &'static str,
     pub(super) filter: AtmFilter,
-    pub(super) units: Units,
+    pub(super) format: RowFormat<'a>,
     pub(super) places: &'a Gazetteer,
     /// Whether the reply recommends ATMs, so that it warns of fraud.
     pub(super) recommends: bool,
@@ -48,6 +48,7 @@ impl NearbySearch<'_> {
             truncated: atms.len() < total,
             dates: PageDates::of(snapshot, listed),
             notice: notice(snapshot, advice.bans, [self.center.note, place, left_out, nothing]),
+            how_to_report: self.format.pages.how_to_report_one().filter(|_| !atms.is_empty()),
             attribution: attribution(snapshot, self.center.attribution),
             resolved_location: self.center.resolved,
             advisories: advice.advisories,
@@ -62,17 +63,18 @@ impl NearbySearch<'_> {
         if listed.is_empty() {
             return Advice::of_place(moment, &Location::around(from, self.places), from, self.places);
         }
-        let search = SearchContext { from, filter: &self.filter, units: self.units, recommends: self.recommends };
+        let search =
+            SearchContext { from, filter: &self.filter, units: self.format.units, recommends: self.recommends };
         Advice::of_atms(moment, listed, &search)
     }
 
     /// Returns how many ATMs the filter left out, with the numbers of their known properties.
     fn left_out(&self, moment: &Moment<'_>) -> Option<String> {
-        let Self { center, radius, filter, units, .. } = self;
+        let Self { center, radius, filter, format, .. } = self;
         if filter.is_any() {
             return None;
         }
-        let place = format!("within {} of {}", units.bound(*radius), center.name);
+        let place = format!("within {} of {}", format.units.bound(*radius), center.name);
         left_out(&moment.count_properties(center.point, *radius, filter), filter, &place)
     }
 
@@ -95,12 +97,12 @@ impl NearbySearch<'_> {
     /// Returns that no ATM was found, the nearest ATM beyond the radius, and the next call to make. `is_counted` is
     /// whether the notice already contains the number of ATMs within the radius.
     fn nothing_near(&self, moment: &Moment<'_>, is_counted: bool) -> String {
-        let Self { center, filter, units, .. } = self;
+        let Self { center, filter, format, .. } = self;
         let call = format!("call again with {}", self.radius_argument);
-        let next = nearest_beyond(moment, center.point, *units, &call, filter);
+        let next = nearest_beyond(moment, center.point, format.units, &call, filter);
         if is_counted {
             return next;
         }
-        format!("No Bitcoin ATM is known within {} of {}. {next}", units.text(self.radius), center.name)
+        format!("No Bitcoin ATM is known within {} of {}. {next}", format.units.text(self.radius), center.name)
     }
 }

@@ -63,12 +63,12 @@ impl Center {
         catalogue: &Catalogue,
         snapshot: &Snapshot,
         places: &Gazetteer,
-        arguments: &mut CallArguments<'_>,
+        arguments: &CallArguments<'_>,
     ) -> Result<Self, CallError> {
-        let location = arguments.take(&LOCATION)?;
+        let location = arguments.get(&LOCATION)?;
         let point = point(arguments)?;
         // The places of a territory are in the United States.
-        let country = country_of(None, arguments.take(&COUNTRY)?);
+        let country = country_of(None, arguments.get(&COUNTRY)?);
         match (point, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
             (Some(point), Some(_)) => {
@@ -78,6 +78,15 @@ impl Center {
             (None, Some(location)) => Self::resolve(catalogue, snapshot, places, &location, country),
             (None, None) => Err(arguments.bad("location, or lat together with lon, is required")),
         }
+    }
+
+    /// Adds notices about a converted `location` at the start of the note, unless the location was not used.
+    pub(crate) fn with_notices(mut self, notices: &[String]) -> Self {
+        if self.resolved.is_some() && !notices.is_empty() {
+            let sentences: Vec<_> = notices.iter().map(String::as_str).chain(self.note.as_deref()).collect();
+            self.note = Some(sentences.join(" "));
+        }
+        self
     }
 
     fn at(point: Point, note: Option<String>) -> Self {
@@ -139,7 +148,7 @@ impl Center {
 }
 
 /// Returns the point of `lat` and `lon`. A single coordinate is an error, even with a location.
-fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> {
+fn point(arguments: &CallArguments<'_>) -> Result<Option<Point>, CallError> {
     if let Some(lat) = arguments.sent(&LAT).and_then(Value::as_f64)
         && let Some(lon) = arguments.sent(&LON).and_then(Value::as_f64)
         && Point::new(lat, lon).is_none()
@@ -149,7 +158,7 @@ fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> 
             "lat must be a number of degrees from -90 to 90, received {lat:?}; did you mean lat {lon:?}, lon {lat:?}?"
         )));
     }
-    match (arguments.take(&LAT)?, arguments.take(&LON)?) {
+    match (arguments.get(&LAT)?, arguments.get(&LON)?) {
         (Some(lat), Some(lon)) => Ok(Point::new(lat, lon)),
         (None, None) => Ok(None),
         (Some(_), None) => Err(arguments.bad("lat requires lon")),
@@ -193,15 +202,19 @@ pub(crate) async fn geocode(catalogue: &Catalogue, places: &Gazetteer, location:
     geocoder.cached_result(location)
 }
 
-/// Calls a tool after the external geocoder was asked.
+/// A search of a tool: its arguments, and the notices about their conversion.
+type NormalizedSearch = fn(&Locator, &Map<String, Value>, &[String]) -> Result<Structured, CallError>;
+
+/// Runs the search of a tool after the external geocoder was asked.
 pub(crate) fn after_geocoder<'a>(
     locator: &'a Locator,
     given: &'a Map<String, Value>,
-    call: fn(&Locator, &Map<String, Value>) -> Result<Structured, CallError>,
+    notices: &'a [String],
+    search: NormalizedSearch,
 ) -> BoxFuture<'a, Result<Output, CallError>> {
     async move {
         ask_geocoder(locator, given).await;
-        call(locator, given).map(Output::Structured)
+        search(locator, given, notices).map(Output::Structured)
     }
     .boxed()
 }

@@ -12,11 +12,12 @@ const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanentl
 pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
     let mut properties = members(json!({
         "atms": { "type": "array", "items": item() },
-        "total": { "type": "integer", "description": "Listed or not" },
+        "total": { "type": "integer" },
         "truncated": { "type": "boolean" },
         "dataAsOf": text(),
         "oldestDataAsOf": text(),
         "notice": notice(),
+        "howToReport": text(),
         "advisories": advisories(),
         "attribution": texts(),
     }));
@@ -39,37 +40,49 @@ pub(crate) fn resolved_location() -> Value {
     })
 }
 
+/// Returns the schema of the details of an ATM, and of the reply with several ATMs. A schema with alternatives would be
+/// stricter, but some clients refuse it, so no member is required.
 pub(crate) fn details() -> Value {
     let mut properties = members(json!({
         "id": { "type": "integer" },
         "status": status(),
         "freshness": { "type": "string", "enum": ["live", "recent", "aging", "stale", "never"],
-                       "description": "Newest report or check: 15 minutes, 90 days, 1 year old, older" },
-        "addressParts": texts_by_name(WORDS),
+                       "description": "Newest check: to 15 minutes, 90 days, 1 year, older" },
+        "addressParts": object(WORDS),
         "lat": number(),
         "lon": number(),
         "coins": { "type": "object", "additionalProperties": yes_or_no() },
-        "trades": { "type": "object", "description": "By coin: buy, sell, lightning" },
+        "trades": object("By coin: buy, sell, lightning"),
         "fiat": texts(),
-        "fees": texts_by_name("buyPercent, buyFixed, sellPercent, sellFixed, currency"),
-        "limits": texts_by_name("min, max, maxDay, kycAbove, currency"),
+        "fees": object("buyPercent, buyFixed, sellPercent, sellFixed, currency"),
+        "limits": object("min, max, maxDay, kycAbove, currency"),
         "kyc": { "type": "string", "enum": ["none", "phone", "id"] },
-        "placement": texts_by_name(WORDS),
-        "machine": texts_by_name(WORDS),
-        "images": { "type": "array", "items": words() },
-        "sources": { "type": "array", "items": { "type": "object", "description": WORDS, "properties": {
+        "placement": object(WORDS),
+        "machine": object(WORDS),
+        "images": texts(),
+        "sources": { "type": "array", "items": { "type": "object", "properties": {
             "name": text(),
-            "atmId": { "type": "integer", "description": "Its own row's id" },
+            "atmId": { "type": "integer" },
             "parts": texts(),
         } } },
         "attribution": texts(),
-        "reports": { "type": "object", "description": "Visitors: summary, people, disputed, newest, foundThere" },
+        "reports": object("Visitors: summary, people, disputed, newest, foundThere"),
         "notice": notice(),
         "advisories": advisories(),
+        "listed": { "type": "boolean" },
+        "atms": { "type": "array", "items": { "type": "object" }, "description": "For atmIds" },
+        "notFound": { "type": "array", "items": { "type": "integer" } },
     }));
     let own = [
         "statusReason",
         "statusAsOf",
+        "lastConfirmed",
+        "url",
+        "directions",
+        "howToReport",
+        "phone",
+        "website",
+        "email",
         "verifiedAt",
         "verifiedBy",
         "timeZone",
@@ -80,24 +93,10 @@ pub(crate) fn details() -> Value {
     ];
     properties.extend(each(own, &text()));
     properties.extend(each(["buy", "sell", "wheelchair"], &yes_or_no()));
-    let sources = [
-        "name",
-        "operator",
-        "brand",
-        "network",
-        "locatedIn",
-        "address",
-        "hours",
-        "phone",
-        "website",
-        "email",
-        "supportHours",
-        "operatorNotice",
-    ];
+    let sources =
+        ["name", "operator", "brand", "network", "locatedIn", "address", "hours", "supportHours", "operatorNotice"];
     properties.extend(each(sources, &words()));
-    let required =
-        ["id", "name", "status", "statusReason", "freshness", "address", "lat", "lon", "sources", "attribution"];
-    json!({ "type": "object", "properties": properties, "required": required })
+    json!({ "type": "object", "properties": properties })
 }
 
 fn item() -> Value {
@@ -112,12 +111,18 @@ fn item() -> Value {
             "status": status(),
             "statusReason": text(),
             "statusAsOf": text(),
+            "lastConfirmed": text(),
             "address": words(),
             "lat": number(),
             "lon": number(),
-            "hours": words(),
+            "url": text(),
+            "directions": text(),
+            "phone": text(),
+            "hours": text(),
             "opensAt": text(),
             "closesAt": text(),
+            "fees": { "type": "object" },
+            "limits": { "type": "object" },
             "reports": text(),
         },
         "required": ["id", "name", "distance", "distanceMeters", "status", "address", "lat", "lon"],
@@ -153,9 +158,9 @@ fn notice() -> Value {
     json!({ "type": "string", "description": "Tell people this first" })
 }
 
-/// Returns the schema of an object of texts.
-fn texts_by_name(description: &str) -> Value {
-    json!({ "type": "object", "description": description, "additionalProperties": text() })
+/// Returns the schema of an object whose members the description lists.
+fn object(description: &str) -> Value {
+    json!({ "type": "object", "description": description })
 }
 
 /// Returns members with one schema.

@@ -1,62 +1,38 @@
-//! The form of ATMs and results in replies.
-
-use std::borrow::Cow;
+//! Pages of results in replies.
 
 use jiff::Timestamp;
-use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
-use signpost_locator::{AtmId, AtmStatus, DataDates, Distance};
-use signpost_mcp::{CallError, Fragment, Structured, StructuredWriter, fragment};
+use signpost_locator::DataDates;
+use signpost_mcp::{CallError, Structured, StructuredWriter, fragment};
 
+use super::item::Item;
 use super::resolved_location::ResolvedLocation;
-use super::units::Units;
+use super::shorten::{NOTICE, shorten};
 use crate::advisories::AdvisoryItem;
-use crate::catalogue::{CatalogueEntry, Moment, NextOpening, Snapshot};
-use crate::view::AtmView;
+use crate::catalogue::{CatalogueEntry, Moment, Snapshot};
 
 /// The notice while the catalogue contains only sample ATMs.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
                              Do not send anybody there.";
 
-/// Maximum size of the ATMs of a reply, in bytes. With its other members, a reply has less than 32 KiB.
-const MAX_LISTED_BYTES: usize = 28 * 1024;
+/// Maximum size of the ATMs of a reply, in bytes. With its other members, a reply has less than 48 kB.
+const MAX_LISTED_BYTES: usize = 43 * 1024;
+/// Number of ATMs with directions, the first of a list.
+const WITH_DIRECTIONS: usize = 10;
 /// Maximum ATMs of a short list.
 const SHORT_LIST: usize = 10;
-/// Size above which a reply with a short list omits advisories, in bytes: 650 tokens of four.
-const SHORT_REPLY_BYTES: usize = 650 * 4;
-/// Size above which another reply omits advisories, in bytes: 2,800 tokens of four.
-const LONG_REPLY_BYTES: usize = 2_800 * 4;
-/// Maximum length of a source's text in a list, in characters.
-const MAX_TEXT_CHARS: usize = 200;
+/// Size above which a reply with a short list omits advisories and members of rows, in bytes: 1,100 tokens of four.
+const SHORT_REPLY_BYTES: usize = 1_100 * 4;
+/// Size above which another reply omits advisories, in bytes: 3,500 tokens of four.
+const LONG_REPLY_BYTES: usize = 3_500 * 4;
 
 /// Maximum ATMs of a list with a reason for each banned ATM. A longer list has it in its notice only.
 const MAX_REASONED: usize = 20;
 
-/// An ATM in a list of results.
-pub(crate) struct Item<'a> {
-    id: AtmId,
-    name: &'a str,
-    operator: Option<&'a str>,
-    /// In meters.
-    distance: u64,
-    units: Units,
-    status: AtmStatus,
-    status_reason: Option<&'a str>,
-    status_as_of: Option<Timestamp>,
-    address: Cow<'a, str>,
-    lat: f64,
-    lon: f64,
-    hours: Option<&'a str>,
-    opens_at: Option<&'a str>,
-    closes_at: Option<&'a str>,
-    /// The summary of the reports, if it is not the reason of the status.
-    reports: Option<&'a str>,
-}
-
 /// A list of results.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AtmPage<'a> {
+pub(super) struct AtmPage<'a> {
     /// Written separately, before the other members.
     #[serde(skip)]
     pub(crate) atms: Vec<Item<'a>>,
@@ -69,6 +45,8 @@ pub(crate) struct AtmPage<'a> {
     pub(crate) resolved_location: Option<ResolvedLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) how_to_report: Option<&'static str>,
     /// The advisories about the law and fraud.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) advisories: Vec<AdvisoryItem<'a>>,
@@ -108,45 +86,60 @@ impl From<DataDates> for PageDates {
 }
 
 /// Renders a page of results.
-pub(crate) fn render(page: AtmPage<'_>) -> Result<Structured, CallError> {
-    let mut writer = StructuredWriter::default();
-    writer.fragment(fragment!("{"));
-    write_page(writer, page)
+pub(super) fn render(page: AtmPage<'_>) -> Result<Structured, CallError> {
+    write_page("", page)
 }
 
 /// Renders a page of results after the members of `head`.
-pub(crate) fn render_with_head(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
-    let mut writer = StructuredWriter::default();
-    writer.fragment(fragment!("{"));
-    writer.json(members(&object(head)?));
-    writer.fragment(fragment!(","));
-    write_page(writer, page)
+pub(super) fn render_with_head(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
+    write_page(members(&object(head)?), page)
 }
 
-/// Writes a page. At least the most important advisory is included; the others are left out if the reply would be too
-/// long for a model. The details of each ATM contain all of them.
-fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Structured, CallError> {
-    writer.fragment(fragment!(r#""atms":["#));
-    for (at, item) in page.atms.iter().enumerate() {
-        if at > 0 {
-            writer.fragment(fragment!(","));
-        }
-        item.write(&mut writer)?;
-    }
-    writer.fragment(fragment!("],"));
+/// Writes the members of `head`, then a page. At least the most important advisory is included; the others are left out
+/// if the reply would be too long for a model, and then members of rows. The details of each ATM contain all of them.
+fn write_page(head: &str, mut page: AtmPage<'_>) -> Result<Structured, CallError> {
+    let mut writer = write_rows(head, &page.atms)?;
     let mut others = object(&page)?;
-    let bound = if page.atms.len() <= SHORT_LIST { SHORT_REPLY_BYTES } else { LONG_REPLY_BYTES };
+    let is_short = page.atms.len() <= SHORT_LIST;
+    let bound = if is_short { SHORT_REPLY_BYTES } else { LONG_REPLY_BYTES };
     let all = page.advisories.len();
     let mut length = writer.written() + members(&others).len() + 1;
     while length > bound && page.advisories.len() > 1 {
         length -= page.advisories.pop().map_or(0, |last| last.size());
     }
-    if page.advisories.len() < all {
+    let mut is_changed = page.advisories.len() < all;
+    if is_short && length > bound {
+        if shorten(&mut page.atms, length - bound) {
+            page.notice = Some(page.notice.map_or_else(|| NOTICE.to_owned(), |notice| format!("{notice} {NOTICE}")));
+            is_changed = true;
+        }
+        writer = write_rows(head, &page.atms)?;
+    }
+    if is_changed {
         others = object(&page)?;
     }
     writer.json(members(&others));
     writer.fragment(fragment!("}"));
     writer.finish()
+}
+
+/// Writes the beginning of a page: the members of `head`, and the rows.
+fn write_rows(head: &str, rows: &[Item<'_>]) -> Result<StructuredWriter, CallError> {
+    let mut writer = StructuredWriter::default();
+    writer.fragment(fragment!("{"));
+    if !head.is_empty() {
+        writer.json(head);
+        writer.fragment(fragment!(","));
+    }
+    writer.fragment(fragment!(r#""atms":["#));
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 {
+            writer.fragment(fragment!(","));
+        }
+        row.write(&mut writer)?;
+    }
+    writer.fragment(fragment!("],"));
+    Ok(writer)
 }
 
 /// Serializes an object.
@@ -162,11 +155,12 @@ fn members(object: &str) -> &str {
     object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(object)
 }
 
-/// Returns the first ATMs that fit into a reply. Texts of sources have no limit of their own.
-pub(crate) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
+/// Returns the first ATMs that fit into a reply, the nearest with directions. Texts of sources have no limit of their own.
+pub(super) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
     let mut listed = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
     let mut bytes = 0;
     for item in items {
+        let item = if listed.len() < WITH_DIRECTIONS { item.with_directions() } else { item };
         bytes += item.size();
         if bytes > MAX_LISTED_BYTES {
             break;
@@ -177,7 +171,7 @@ pub(crate) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<I
 }
 
 /// Removes the reasons of banned ATMs from a long list. `listed` are the entries of `atms`.
-pub(crate) fn omit_ban_reasons(atms: &mut [Item<'_>], listed: &[&CatalogueEntry], moment: &Moment<'_>) {
+pub(super) fn omit_ban_reasons(atms: &mut [Item<'_>], listed: &[&CatalogueEntry], moment: &Moment<'_>) {
     if atms.len() <= MAX_REASONED {
         return;
     }
@@ -185,116 +179,6 @@ pub(crate) fn omit_ban_reasons(atms: &mut [Item<'_>], listed: &[&CatalogueEntry]
         if moment.is_banned(entry) {
             item.status_reason = None;
         }
-    }
-}
-
-impl<'a> Item<'a> {
-    pub(crate) fn new(moment: &Moment<'a>, entry: &'a CatalogueEntry, distance: Distance, units: Units) -> Self {
-        let view = AtmView::of(moment, entry);
-        let record = view.record;
-        let metres = distance.in_metres().round();
-        let [lat, lon] = view.degrees();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
-        Self {
-            id: entry.atm.id,
-            name: clipped(record.title()),
-            operator: record.operator.as_deref().map(clipped),
-            distance: metres as u64,
-            units,
-            status: view.status.status,
-            status_reason: view.reason(),
-            status_as_of: view.status.as_of,
-            address: clipped_cow(view.address()),
-            lat,
-            lon,
-            hours: record.hours.as_ref().map(|hours| clipped(hours.text())),
-            opens_at: None,
-            closes_at: None,
-            reports: view.reports.map(|reports| &*reports.summary).filter(|reports| view.reason() != Some(*reports)),
-        }
-    }
-
-    /// Adds the time of the ATM's next opening or closing.
-    pub(crate) fn with_change(self, moment: &'a Moment<'_>, entry: &CatalogueEntry) -> Self {
-        match moment.next_opening(entry, self.status) {
-            Some(NextOpening::OpensAt(at)) => Self { opens_at: Some(at), ..self },
-            Some(NextOpening::ClosesAt(at)) => Self { closes_at: Some(at), ..self },
-            None => self,
-        }
-    }
-
-    /// Returns the approximate size in a reply, in bytes.
-    fn size(&self) -> usize {
-        let texts = [Some(self.name), self.operator, self.hours, self.status_reason, Some(&self.address), self.reports];
-        // The names of the members, the numbers and the times.
-        let mut size = 350;
-        for text in texts.into_iter().flatten() {
-            let quotes = text.bytes().filter(|byte| *byte == b'"').count();
-            size += text.len() + quotes;
-        }
-        size
-    }
-
-    /// Writes the ATM without serde, as ATMs are most of the output of a search.
-    fn write(&self, writer: &mut StructuredWriter) -> Result<(), CallError> {
-        writer.fragment(fragment!(r#"{"id":"#));
-        writer.number(self.id.get());
-        write_text(writer, fragment!(r#","name":"#), Some(self.name));
-        write_text(writer, fragment!(r#","operator":"#), self.operator);
-        writer.fragment(fragment!(r#","distance":""#));
-        // From whole meters, so that both members are equal.
-        #[expect(clippy::cast_precision_loss, reason = "at most half the way around")]
-        self.units.write(writer, Distance::metres(self.distance as f64));
-        writer.fragment(fragment!(r#"","distanceMeters":"#));
-        writer.number(self.distance);
-        write_text(writer, fragment!(r#","status":"#), Some(self.status.as_str()));
-        write_text(writer, fragment!(r#","statusReason":"#), self.status_reason);
-        if let Some(at) = self.status_as_of {
-            writer.fragment(fragment!(r#","statusAsOf":"#));
-            writer.text(&written(at)?);
-        }
-        write_text(writer, fragment!(r#","address":"#), Some(&self.address));
-        writer.fragment(fragment!(r#","lat":"#));
-        writer.float(self.lat);
-        writer.fragment(fragment!(r#","lon":"#));
-        writer.float(self.lon);
-        write_text(writer, fragment!(r#","hours":"#), self.hours);
-        write_text(writer, fragment!(r#","opensAt":"#), self.opens_at);
-        write_text(writer, fragment!(r#","closesAt":"#), self.closes_at);
-        write_text(writer, fragment!(r#","reports":"#), self.reports);
-        writer.fragment(fragment!("}"));
-        Ok(())
-    }
-}
-
-/// Writes a member if it has a value.
-fn write_text(writer: &mut StructuredWriter, name: Fragment, text: Option<&str>) {
-    if let Some(text) = text {
-        writer.fragment(name);
-        writer.text(text);
-    }
-}
-
-/// Formats a time like serde, but without a formatter.
-fn written(at: Timestamp) -> Result<String, CallError> {
-    const PRINTER: DateTimePrinter = DateTimePrinter::new();
-    let mut text = String::with_capacity(32);
-    PRINTER.print_timestamp(&at, &mut text).map_err(CallError::internal)?;
-    Ok(text)
-}
-
-/// Returns the beginning of a long text. `get_atm_details` returns all of it.
-fn clipped(text: &str) -> &str {
-    if text.len() <= MAX_TEXT_CHARS {
-        return text;
-    }
-    text.char_indices().nth(MAX_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
-}
-
-fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(clipped(text)),
-        Cow::Owned(text) => Cow::Owned(clipped(&text).to_owned()),
     }
 }
 

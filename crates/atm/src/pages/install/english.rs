@@ -33,7 +33,7 @@ pub(super) const INSTALL: InstallWords = InstallWords {
     other_clients: "Any client that speaks MCP over HTTP takes the address. A client that only starts programs:",
     tools: "What it can ask",
     find_nearest: "Machines near a place, nearest first, with status and since when it is known.",
-    get_details: "One machine: hours, fee, limits, sources, what the law there says.",
+    get_details: "One machine or several: hours, fee, limits, sources, what the law there says.",
     check_status: "How many machines near a place are open, closed or unknown, and which are nearest.",
     list_by_city: "All machines of one city, page by page.",
 };

@@ -76,14 +76,15 @@ impl InstallWords {
 /// The address of the server, from the configuration: the host that a request names is not trusted.
 struct ServerAddress<'a> {
     service: &'a AtmService,
-    /// `None` if the public URL is not configured and the server is not local.
+    /// `None` if the public URL is not configured, and the server is not only for this machine: behind a proxy, the listen
+    /// address is not the address of its clients.
     address: Option<String>,
 }
 
 impl<'a> ServerAddress<'a> {
     /// Returns the address from the configuration.
     fn of(service: &'a AtmService) -> Self {
-        let is_known = service.public_url.is_some() || service.listen.ip().is_loopback();
+        let is_known = service.public_url.is_some() || service.is_loopback_only;
         Self { service, address: is_known.then(|| format!("{}/mcp", service.public_address)) }
     }
 

@@ -33,7 +33,7 @@ pub(super) const INSTALL: InstallWords = InstallWords {
     other_clients: "Todo programa que habla MCP por HTTP acepta la dirección. Uno que solo inicia otros programas:",
     tools: "Qué puede preguntar",
     find_nearest: "Máquinas cerca de un lugar, la más cercana primero, con su estado y desde cuándo se conoce.",
-    get_details: "Una máquina: horario, comisión, límites, fuentes y lo que dice la ley del lugar.",
+    get_details: "Una máquina o varias: horario, comisión, límites, fuentes y lo que dice la ley del lugar.",
     check_status: "Cuántas máquinas cerca de un lugar están abiertas, cerradas o sin datos, y las más cercanas.",
     list_by_city: "Todas las máquinas de una ciudad, página por página.",
 };

@@ -122,6 +122,10 @@ async fn atms(signpost: &Signpost, name: &str, arguments: &Value) -> Outcome {
     match name {
         "nearest" => to_json(atms.nearest(&read(arguments)).await),
         "get" => to_json(atms.get(arguments["atm_id"].as_u64().unwrap()).await),
+        "get_many" => {
+            let ids: Vec<u64> = read(&arguments["atm_ids"]);
+            to_json(atms.get_many(&ids).await)
+        }
         "status" => to_json(atms.status(&read(arguments)).await),
         "list_by_city" => to_json(atms.list_by_city(&read(arguments)).await),
         _ => panic!("atms.{name} is not called here"),

@@ -14,7 +14,8 @@ use signpost_auth::client::{
     AreaStatus, AtmDetails, AtmList, AtmSearch, AtmSource, CityAtms, CitySearch, Completion, CreatedSession,
     Credential, Delivery, DeliveryList, Domain, DomainChange, DomainList, HostedUser, ListedAtm, ListedDomain,
     ListedSession, NewDomain, NewSession, ProvedDomain, RefreshedSession, RegisteredDomain, Requester, Retried,
-    Session, SessionList, SessionUser, Signed, Simulated, Simulation, StatusSearch, UserChange, UserList, Verification,
+    Session, SessionList, SessionUser, SeveralAtms, Signed, Simulated, Simulation, StatusSearch, UserChange, UserList,
+    Verification,
 };
 use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
 
@@ -166,11 +167,27 @@ fn locator_types_match_its_tools() {
     check::<AtmList>(&tools, "/find_nearest_bitcoin_atm/outputSchema");
     check::<AreaStatus>(&tools, "/check_atm_status/outputSchema");
     check::<CityAtms>(&tools, "/list_atms_by_city/outputSchema");
-    check::<AtmDetails>(&tools, "/get_atm_details/outputSchema");
+    let details = details_alone(&tools);
+    check::<AtmDetails>(&details, "/details");
+    let several: BTreeSet<_> = fields::<SeveralAtms>().unwrap().iter().copied().collect();
+    assert_eq!(several, BTreeSet::from(["atms", "notFound", "notice", "howToReport", "advisories"]));
     check::<AtmSource>(&tools, "/get_atm_details/outputSchema/properties/sources/items");
     for tool in ["find_nearest_bitcoin_atm", "check_atm_status", "list_atms_by_city"] {
         check::<ListedAtm>(&tools, &format!("/{tool}/outputSchema/properties/atms/items"));
     }
+}
+
+/// Returns the schema of the details without the members of replies with several ATMs. The schema of the tool is for both
+/// and requires no member; all details have these.
+fn details_alone(tools: &Document) -> Document {
+    let mut schema = tools.0["get_atm_details"]["outputSchema"].clone();
+    let members = schema["properties"].as_object_mut().unwrap();
+    for several in ["atms", "notFound"] {
+        assert!(members.remove(several).is_some());
+    }
+    schema["required"] =
+        json!(["id", "name", "status", "statusReason", "freshness", "address", "lat", "lon", "sources", "attribution"]);
+    Document(json!({ "details": schema }))
 }
 
 #[test]

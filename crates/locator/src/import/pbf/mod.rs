@@ -14,6 +14,7 @@ use blob::{BlobKind, next_blob};
 use block::{OsmBlock, OsmElement, OsmGeometry, OsmTags};
 use wire::{WireDamage, WireReader};
 
+use super::counted_values::CountedValues;
 use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
@@ -57,12 +58,18 @@ enum OsmPosition {
     Among(Vec<i64>),
 }
 
-/// Returns the elements that are ATMs. The millions of other elements are not counted.
+/// Returns the elements that are ATMs. Of the millions of other elements, only similar kinds are counted.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let max = file.bounds.items;
     let mut found = Vec::new();
+    let mut others = CountedValues::default();
     let dated = each(file, |element| {
-        found.extend(machine(&element)?);
+        let Some(tags) = machine_tags(&element.tags)? else { return Ok(()) };
+        if !osm::is_bitcoin_atm(&tags) {
+            others.add(&osm::kind(&tags));
+            return Ok(());
+        }
+        found.push(machine(&element, tags)?);
         if found.len() > max { Err(ImportError::TooManyItems { max }) } else { Ok(()) }
     })?;
     let wanted: HashSet<i64> = found.iter().flat_map(|found| found.place.nodes()).copied().collect();
@@ -78,7 +85,7 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         })?;
     }
     let items = (1..).zip(found).map(|(number, found)| found.into_item(number, &nodes)).collect();
-    Ok(FileContent::Items { items, others: 0, dated, is_read: osm::is_read })
+    Ok(FileContent::Items { items, others, dated, is_read: osm::is_read })
 }
 
 /// Calls `take` with each element of an extract. Returns the time of the data, if the header has it.
@@ -134,22 +141,21 @@ impl From<WireDamage> for ImportError {
     }
 }
 
-fn machine(element: &OsmElement<'_>) -> Result<Option<OsmCandidate>, WireDamage> {
-    let Some(tags) = machine_tags(&element.tags)? else { return Ok(None) };
+fn machine(element: &OsmElement<'_>, tags: BTreeMap<String, String>) -> Result<OsmCandidate, WireDamage> {
     let (kind, place) = match &element.geometry {
         OsmGeometry::Node { lat, lon } => ("node", OsmPosition::At(*lat, *lon)),
         OsmGeometry::Way { nodes } => ("way", OsmPosition::Among(nodes.clone().collect::<Result<_, _>>()?)),
     };
     let id = format!("{kind}/{}", element.id);
-    Ok(Some(OsmCandidate { id, tags, edited: element.edited.and_then(time), place }))
+    Ok(OsmCandidate { id, tags, edited: element.edited.and_then(time), place })
 }
 
-/// Returns the tags of an ATM. `None` for other elements; their tags are not copied.
+/// Returns the tags of an element that may be an ATM. `None` for other elements; their tags are not copied.
 fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, WireDamage> {
     let mut is_atm = false;
     for tag in tags.clone() {
         let (key, value) = tag?;
-        is_atm |= value.bytes() == b"atm" && key.bytes().ends_with(b"amenity");
+        is_atm |= osm::may_be_kind_of_atm(key.bytes(), value.bytes());
     }
     if !is_atm {
         return Ok(None);
@@ -159,7 +165,7 @@ fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, 
         let (key, value) = tag?;
         owned.insert(key.text()?.to_owned(), value.text()?.to_owned());
     }
-    Ok(if osm::is_bitcoin_atm(&owned) { Some(owned) } else { None })
+    Ok(Some(owned))
 }
 
 fn time(milliseconds: i64) -> Option<String> {

@@ -1,8 +1,7 @@
 //! The commands `signpost atms feeds` and `signpost atms sync`: manage and fetch feeds of ATMs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -10,42 +9,47 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::describe_import;
 use signpost_atm::feeds::{
-    self, Feed, FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, SyncOutcome, check_retry_delay, check_url,
+    self, Feed, FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, SyncOutcome, check_retry_delay,
 };
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_store::Store;
 
-use crate::cli::atms::import::{formats, source_name};
-use crate::cli::{Session, Usage, table};
+use crate::cli::Session;
+use crate::cli::atms::{feed_add, feed_list};
+
+const NO_FEEDS: &str = "there are no feeds; add one with 'signpost atms feeds add btcmap', another preset ('signpost atms \
+                        feeds presets'), or 'signpost atms feeds add NAME URL'";
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Feeds {
-    /// Add a feed, or replace the one with this name
+    /// List the presets: public sources with their URL, format, schedule, licence and attribution
     ///
-    /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch
-    /// waits 5 minutes, doubled with each further failure up to 24 hours, or for the time in
-    /// Retry-After. Up to four feeds are fetched concurrently; the timeout of a request is
+    /// Contacts no server. With --json: `{presets: [{name, title, part, arguments, feed, url,
+    /// format, every_seconds, min_every_seconds, licence, attribution, about}]}`.
+    Presets,
+    /// Add the feeds of a preset, or a feed with a URL
+    ///
+    /// A preset needs no URL: btcmap (worldwide), osm with --area, alltheplaces with --spider. Its
+    /// feeds are named btcmap, osm-US, alltheplaces-coin_flip_us. The command is idempotent; --every
+    /// changes the interval. A preset never replaces a feed that has another URL. With a URL, the
+    /// feed replaces the feed with this name.
+    ///
+    /// Requests are conditional (If-None-Match, If-Modified-Since). Temporary redirects to public
+    /// https addresses are followed. After a failure the next fetch waits 5 minutes, doubled with
+    /// each further failure up to 24 hours, or for the time in Retry-After. Up to four feeds are
+    /// fetched concurrently, of each server a single feed; the timeout of a request is
     /// `feed_timeout`, 60 seconds by default.
-    Add {
-        /// Source name, shown in responses
-        name: String,
-        /// URL; `{updated_since}` in it becomes the time of the last fetch, less ten minutes, for servers that return
-        /// only changes
-        url: String,
-        /// File format
-        #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
-        format: FormatChoice,
-        /// Attribution that the licence requires in every response [default: the source name]
-        #[arg(long, value_name = "TEXT")]
-        attribution: Option<String>,
-        /// Hours between fetches by a running server [default: only 'atms sync' fetches it]
-        #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=8760))]
-        every: Option<u32>,
-    },
-    /// List feeds and the result of their last fetch
+    ///
+    /// With --json: `{feeds: [{name, url, format, attribution, every_seconds, …}]}` for a preset, the
+    /// feed for a URL.
+    Add(feed_add::AddFeed),
+    /// List feeds: their schedule, the last and the next fetch, the number of ATMs, the last error
+    ///
+    /// A running server fetches feeds with an interval. With --json: `{feeds: [{name, url, format,
+    /// attribution, every_seconds, synced_to, fetched_at, failures, next_at, last_error, machines,
+    /// gone}]}`; `fetched_at` is the time of the last success.
     List,
     /// Remove a feed; its ATMs are not removed
     Remove {
@@ -65,38 +69,22 @@ pub(in crate::cli) struct Sync {
 }
 
 impl Feeds {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
-            Self::Add { name, url, format, attribution, every } => {
-                let name = source_name(&name)?;
-                check_url(&url).map_err(|reason| Usage(format!("the URL {reason}")))?;
-                let attribution = attribution.unwrap_or_else(|| name.clone());
-                let every = every.map(|hours| Duration::from_hours(hours.into()));
-                let feed = Feed::new(name, url, format, attribution, every);
-                feeds::sql::save(store, &feed).await?;
-                session.print(&feed, || format!("added {0}\nNext: fetch it with 'signpost atms sync {0}'.", feed.name))
-            }
-            Self::List => list(session, store).await,
+            // Works without a database.
+            Self::Presets => feed_add::list_presets(session),
+            Self::Add(add) => add.run(session, &session.store()?).await,
+            Self::List => feed_list::list_feeds(session, &session.store()?).await,
             Self::Remove { name } => {
-                feeds::sql::delete(store, &name).await.map_err(|error| error.on_conflict(unknown(&name)))?;
+                feeds::sql::delete(&session.store()?, &name)
+                    .await
+                    .map_err(|error| error.on_conflict(unknown(&name)))?;
                 session.print(&json!({ "name": name, "removed": true }), || {
                     format!("removed the feed {name}; its ATMs stay")
                 })
             }
         }
     }
-}
-
-async fn list(session: &Session, store: &Store) -> Result<()> {
-    let feeds = feeds::sql::list(store).await?;
-    session.print(&json!({ "feeds": feeds }), || {
-        let rows = feeds.iter().map(|feed| {
-            let fetched = feed.fetched_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-            let error = feed.last_error.clone().unwrap_or_default();
-            [feed.name.clone(), feed.format.name().to_owned(), fetched, error, feed.url.clone()]
-        });
-        table(["NAME", "FORMAT", "FETCHED", "LAST ERROR", "URL"], rows)
-    })
 }
 
 fn unknown(name: &str) -> Error {
@@ -114,7 +102,7 @@ impl Sync {
             }
             feeds.retain(|feed| self.names.contains(&feed.name));
         }
-        anyhow::ensure!(!feeds.is_empty(), "there are no feeds; add one with 'signpost atms feeds add NAME URL'");
+        anyhow::ensure!(!feeds.is_empty(), NO_FEEDS);
         let fetcher = FeedFetcher {
             store: store.clone(),
             outbound: Outbound::new(&NameResolver::System),
@@ -124,8 +112,9 @@ impl Sync {
             force: self.force,
         };
         let gazetteer = session.places()?.now();
-        let pending = feeds.into_iter().map(|feed| fetch(&fetcher, &gazetteer, feed));
-        let mut ended: Vec<_> = stream::iter(pending).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
+        let pending = group_by_server(feeds).into_iter().map(|feeds| fetch_in_turn(&fetcher, &gazetteer, feeds));
+        let ended: Vec<Vec<_>> = stream::iter(pending).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
+        let mut ended: Vec<_> = ended.into_iter().flatten().collect();
         ended.sort_by(|a, b| a.0.cmp(&b.0));
         let mut documents = Vec::new();
         let mut lines = Vec::new();
@@ -139,6 +128,28 @@ impl Sync {
         session.print(&json!({ "feeds": documents }), || lines.join("\n"))?;
         if failed.is_empty() { Ok(()) } else { bail!("not imported: {}", failed.join(", ")) }
     }
+}
+
+/// Groups feeds by their server: public servers ask clients to send one request at a time.
+fn group_by_server(feeds: Vec<Feed>) -> Vec<Vec<Feed>> {
+    let mut groups = BTreeMap::<String, Vec<Feed>>::new();
+    for feed in feeds {
+        groups.entry(feed.server()).or_default().push(feed);
+    }
+    groups.into_values().collect()
+}
+
+/// Fetches the feeds of a server, one after another.
+async fn fetch_in_turn(
+    fetcher: &FeedFetcher,
+    gazetteer: &Arc<Gazetteer>,
+    feeds: Vec<Feed>,
+) -> Vec<(String, Result<SyncOutcome>)> {
+    let mut ended = Vec::new();
+    for feed in feeds {
+        ended.push(fetch(fetcher, gazetteer, feed).await);
+    }
+    ended
 }
 
 /// Fetches a feed unless it failed recently. Returns its name with the outcome.
@@ -175,5 +186,28 @@ fn describe(name: &str, synced: Result<&SyncOutcome, &anyhow::Error>) -> (Value,
             (describe_import(name, *changes, import, false), line)
         }
         Err(error) => (json!({ "source": name, "error": format!("{error:#}") }), format!("{name}: {error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use signpost_locator::import::FormatChoice;
+
+    use super::*;
+
+    #[test]
+    fn feeds_of_one_server_are_fetched_in_turn() {
+        let feed = |name: &str, url: &str| {
+            Feed::new(name.to_owned(), url.to_owned(), FormatChoice::Auto, name.to_owned(), None)
+        };
+        let groups = group_by_server(vec![
+            feed("a", "https://one.test/a?since={updated_since}"),
+            feed("b", "https://two.test/"),
+            feed("c", "https://One.test:443/c"),
+            feed("d", "https://one.test:8443/"),
+        ]);
+        let names: Vec<Vec<&str>> =
+            groups.iter().map(|feeds| feeds.iter().map(|feed| feed.name.as_str()).collect()).collect();
+        assert_eq!(names, [vec!["a", "c"], vec!["d"], vec!["b"]]);
     }
 }

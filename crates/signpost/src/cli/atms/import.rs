@@ -10,25 +10,23 @@ use jiff::Timestamp;
 use signpost_atm::catalogue::{
     Coverage, FileContents, ImportCounts, ImportRules, SAMPLE, Source, apply, describe_import,
 };
-use signpost_locator::DataDates;
-use signpost_locator::import::{self, FormatChoice, Options, Truncated, parse_data_date};
+use signpost_locator::import::{self, FormatChoice, NothingUsable, Options, parse_data_date};
 use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
+use crate::cli::atms::import_summary;
 use crate::cli::{Session, Usage};
 use crate::server::schema::SCHEMA;
 
 /// Maximum size of an imported file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Maximum number of skipped rows and doubtful cells that the text output lists.
-const MAX_PRINTED: usize = 20;
-/// Number of steps of the progress bar: reading, parsing, and comparing and writing.
+/// Number of steps of the progress bar: read, parse, compare and write.
 const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportCommand {
-    /// File to import
+    /// File to import, also compressed with gzip or zip
     file: PathBuf,
     /// File format
     #[arg(long, value_parser = formats(), default_value = FormatChoice::Auto.name())]
@@ -47,7 +45,7 @@ pub(in crate::cli) struct ImportCommand {
     /// and others; the error for an unknown field lists all
     #[arg(long, value_name = "FIELD=COLUMN", value_delimiter = ',')]
     map: Vec<String>,
-    /// Import only rows with this value in the column; can be repeated, all must match
+    /// Import only rows with this value in the column, in any case; can be repeated, all must match
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     only: Vec<String>,
     /// Date of the records that have none: a day, month or year. Without it, the status of an ATM without a date is
@@ -76,6 +74,12 @@ impl ImportCommand {
         let contents = FileContents::from_bytes(&bytes, &self.options(now)?, &session.places()?.now());
         let contents = contents.with_context(|| format!("{}", self.file.display()))?;
         progress.inc(1);
+        // A document with only changes may be empty.
+        let must_be_usable = !self.partial || contents.import.skipped.total > 0;
+        if must_be_usable && let Err(reason) = contents.check_usable() {
+            progress.finish_and_clear();
+            return self.refuse(session, &source.name, &contents.import, reason);
+        }
         progress.set_message("comparing and writing");
         let extent = if self.partial { Coverage::Partial } else { Coverage::Full };
         let rules = ImportRules { extent, force: self.force, dry_run: self.dry_run, max_atms: usize::MAX };
@@ -101,7 +105,7 @@ impl ImportCommand {
         if let Some(name) = &self.source {
             return source_name(name);
         }
-        source_name(&self.file.file_stem().unwrap_or_default().to_string_lossy())
+        source_name(import::file_stem(&self.file.file_name().unwrap_or_default().to_string_lossy()))
     }
 
     fn read(&self) -> Result<Vec<u8>> {
@@ -128,48 +132,30 @@ impl ImportCommand {
     }
 
     fn report(&self, session: &Session, source: &str, changes: ImportCounts, import: &import::Import) -> Result<()> {
-        let ImportCounts { added, changed, unchanged, removed } = changes;
-        let import::Import { skipped, invalid_cells, filtered, dates, columns, unused, counted, .. } = import;
         let document = describe_import(source, changes, import, self.dry_run);
         session.print(&document, || {
             let head = if self.dry_run { "would import" } else { "imported" };
+            let ImportCounts { added, changed, unchanged, removed } = changes;
             let mut lines = vec![format!(
                 "{head} {source}: {added} added, {changed} changed, {unchanged} unchanged, {removed} removed; \
-                 {filtered} filtered out"
+                 {} filtered out",
+                import.filtered
             )];
-            lines.extend(describe_dates(dates));
-            let read = columns.iter().map(|(field, column)| format!("{field}={column}"));
-            if !columns.is_empty() {
-                lines.push(format!("columns used: {}", read.collect::<Vec<_>>().join(", ")));
-            }
-            if unused.total > 0 {
-                let first: Vec<&str> = unused.first.iter().take(MAX_PRINTED).map(String::as_str).collect();
-                let more = unused.total - first.len();
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                lines.push(format!("columns not used: {}{more}", first.join(", ")));
-            }
-            list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
-            list(&mut lines, "values not understood", invalid_cells, |cell| {
-                format!("{counted} {}: {} '{}' {}", cell.line, cell.field, cell.value, cell.reason)
-            });
+            lines.extend(import_summary::lines(import));
             lines.join("\n")
         })
     }
-}
 
-/// Returns a line with the range of dates of the imported records, and the number of records
-/// without a date.
-fn describe_dates(dates: &DataDates) -> Option<String> {
-    let period = dates.oldest.zip(dates.newest).map(|(oldest, newest)| {
-        let days = [oldest, newest].map(|at| at.strftime("%Y-%m-%d").to_string());
-        if days[0] == days[1] { format!("data of {}", days[0]) } else { format!("data of {} to {}", days[0], days[1]) }
-    });
-    let undated = match dates.undated {
-        0 => None,
-        count => Some(format!("{count} without a date, so of unknown status (--as-of DATE gives them one)")),
-    };
-    let all: Vec<String> = [period, undated].into_iter().flatten().collect();
-    if all.is_empty() { None } else { Some(all.join("; ")) }
+    /// Prints the summary of a file without usable ATMs, and returns its error. The source is not changed.
+    fn refuse(&self, session: &Session, source: &str, import: &import::Import, reason: NothingUsable) -> Result<()> {
+        let document = describe_import(source, ImportCounts::default(), import, self.dry_run);
+        session.print(&document, || {
+            let mut lines = vec![format!("nothing imported from {source}: {} filtered out", import.filtered)];
+            lines.extend(import_summary::lines(import));
+            lines.join("\n")
+        })?;
+        Err(reason).with_context(|| format!("{}", self.file.display()))
+    }
 }
 
 fn parse_as_of(text: &str, now: Timestamp) -> Result<Timestamp> {
@@ -199,17 +185,6 @@ pub(super) fn source_name(name: &str) -> Result<String> {
 /// Returns the parser of `--format`.
 pub(super) fn formats() -> impl TypedValueParser<Value = FormatChoice> {
     PossibleValuesParser::new(FormatChoice::all().map(FormatChoice::name)).try_map(|name| name.parse::<FormatChoice>())
-}
-
-fn list<T>(lines: &mut Vec<String>, what: &str, listed: &Truncated<T>, text: impl Fn(&T) -> String) {
-    if listed.total == 0 {
-        return;
-    }
-    lines.push(format!("{what}: {}", listed.total));
-    lines.extend(listed.first.iter().take(MAX_PRINTED).map(|item| format!("  {}", text(item))));
-    if listed.total > MAX_PRINTED {
-        lines.push(format!("  … and {} more (--json lists more of them)", listed.total - MAX_PRINTED));
-    }
 }
 
 /// Creates the progress bar, which is drawn only if standard error is a terminal.

@@ -1,8 +1,11 @@
 //! The command `signpost atms`: imports, searches and checks ATMs.
 
 mod export;
+mod feed_add;
+mod feed_list;
 mod feeds;
 mod import;
+mod import_summary;
 mod quality;
 mod records;
 
@@ -91,7 +94,7 @@ impl Atms {
             // Creates the database in a new folder.
             Self::Import(import) => import.run(session).await,
             Self::Sync(sync) => sync.run(session, &session.store()?).await,
-            Self::Feeds(feeds) => feeds.run(session, &session.store()?).await,
+            Self::Feeds(feeds) => feeds.run(session).await,
             Self::Show { id } => show(session, &session.store()?, id).await,
             Self::Near { location, country, limit, max_distance } => {
                 let arguments =
@@ -111,7 +114,8 @@ impl Atms {
 async fn locator(session: &Session, store: &Store) -> Result<Locator> {
     let clock = Clock::System;
     let catalogue = Arc::new(session.catalogue(store, &clock).await?);
-    Ok(Locator { catalogue, clock, deployment: Deployment::Local, public_url: None })
+    let store = Some(store.clone());
+    Ok(Locator { catalogue, clock, deployment: Deployment::Local, pages: None, store })
 }
 
 /// Returns the members of a tool's answer.
@@ -147,8 +151,8 @@ async fn near(session: &Session, store: &Store, parameters: Value) -> Result<()>
 }
 
 async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
-    let mut details =
-        document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
+    let locator = locator(session, store).await?;
+    let mut details = document(tools::get_details(&locator, &arguments(json!({ "atmId": id }))).await)?;
     details.insert("history".to_owned(), json!(catalogue::sql::find_history(store, atm_id(id)?).await?));
     session.print(&details, || {
         let mut lines = Vec::new();

@@ -13,11 +13,14 @@ use signpost_atm::locator::{Deployment, Locator};
 use signpost_atm::mcp;
 use signpost_platform::clock::Clock;
 use signpost_platform::observe::telemetry;
+use signpost_store::Store;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
 use super::advisories::AdvisoriesFlag;
 use super::{Common, Session};
+use crate::config::{Config, Origin};
+use crate::server::schema::SCHEMA;
 
 #[derive(Debug, Args)]
 pub(super) struct McpCommand {
@@ -59,7 +62,7 @@ enum McpAction {
 impl McpCommand {
     pub(super) async fn run(self, common: &Common) -> Result<()> {
         match self.action {
-            None => serve(&common.session_with(|raw| self.flag.set(raw))?).await,
+            None => serve(common, &self.flag).await,
             Some(McpAction::Install(command)) => command.run(common, &self.flag),
             Some(McpAction::Bundle(command)) => command.run(common, &self.flag),
         }
@@ -67,17 +70,23 @@ impl McpCommand {
 }
 
 /// Serves until standard input ends. Standard output contains only protocol messages.
-async fn serve(session: &Session) -> Result<()> {
+async fn serve(common: &Common, flag: &AdvisoriesFlag) -> Result<()> {
+    let mut raw = common.raw_settings()?;
+    flag.set(&mut raw);
+    let session = Session { config: Config::new(&raw)?, json: common.json };
     let config = &session.config;
+    let chooses_database =
+        common.config.is_some() || config.database_url.is_some() || raw.origin("data_dir") != Some(&Origin::Default);
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
-    let store = session.store()?;
+    let store = if chooses_database || has_default_database(config) { session.store()? } else { open_samples(config)? };
     let catalogue = Arc::new(session.catalogue(&store, &Clock::System).await?);
     let server = mcp::server(catalogue.geocoder.is_some(), config.atm.card_domain.as_deref());
     let locator = Locator {
         catalogue: Arc::clone(&catalogue),
         clock: Clock::System,
         deployment: Deployment::Local,
-        public_url: config.public_url.clone(),
+        pages: config.public_url.as_ref().map(|url| url.as_str().trim_end_matches('/').to_owned()),
+        store: Some(store.clone()),
     };
     let never = CancellationToken::new();
     let done = tokio::select! {
@@ -86,6 +95,25 @@ async fn serve(session: &Session) -> Result<()> {
     };
     telemetry.end().await;
     done
+}
+
+/// Returns true if the default database exists, or if this cannot be determined, because a database that cannot be read
+/// must not be replaced by fictional ATMs.
+fn has_default_database(config: &Config) -> bool {
+    config.database_file().is_none_or(|file| file.try_exists().unwrap_or(true))
+}
+
+/// Opens a database in memory, which the catalogue fills with the fictional ATMs: a client's first start succeeds before
+/// there is any data, and creates no file. If the user chose a database, a missing database is an error instead: its
+/// name may be misspelt, and a real user would get fictional ATMs.
+fn open_samples(config: &Config) -> Result<Store> {
+    let folder = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());
+    tracing::warn!(
+        folder = %folder.display(),
+        "no database in the default folder: the ATMs are fictional, as every reply mentions. Choose the folder of a \
+         server or an import with --data-dir"
+    );
+    Store::open("sqlite::memory:", &SCHEMA)
 }
 
 /// Returns the absolute path of this program.
