@@ -1,7 +1,7 @@
 //! Measures the accuracy of the gazetteer outside the United States and lists the failures. It uses the questions in
 //! `tests/questions-world.tsv`, grouped by kind.
 //!
-//! `make accuracy`, or `cargo run --release --example world`
+//! `make accuracy`, or `cargo run --release --example world`; with other questions: `-- FILE` with the same columns.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -31,7 +31,8 @@ fn main() {
     let gazetteer = Gazetteer::embedded();
     let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
     let mut failures = Vec::new();
-    for line in QUESTIONS.lines().filter(|line| !line.starts_with('#')) {
+    let file = std::env::args().nth(1).map(|path| std::fs::read_to_string(path).expect("a readable file"));
+    for line in file.as_deref().unwrap_or(QUESTIONS).lines().filter(|line| !line.starts_with('#')) {
         let [kind, text, lat, lon] = line.split('\t').collect::<Vec<_>>().try_into().expect("four columns");
         let point = Point::new(lat.parse().expect("a latitude"), lon.parse().expect("a longitude")).expect("a point");
         if point.lat() == 0.0 && point.lon() == 0.0 {

@@ -117,6 +117,12 @@ impl Division {
         is_within(self) || self.row().members.iter().any(|member| is_within(*member))
     }
 
+    /// Returns `true` if it is a group of divisions, such as West Yorkshire.
+    #[must_use]
+    pub fn is_group(self) -> bool {
+        !self.row().members.is_empty()
+    }
+
     /// Returns the display name.
     #[must_use]
     pub fn name(self) -> &'static str {

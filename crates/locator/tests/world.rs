@@ -72,6 +72,8 @@ fn large_division_is_rejected_with_its_cities() {
 fn small_division_is_answered_with_its_middle() {
     let found = assert_near("Isle of Wight", 50.69, -1.30);
     assert!(matches!(found.source, PlaceSource::Division | PlaceSource::Region), "{found:?}");
+    assert_near("Orkney", 58.98, -2.96);
+    assert_near("Elba", 42.78, 10.28);
 }
 
 #[test]
@@ -96,6 +98,11 @@ fn postcode_abroad_belongs_to_its_city() {
         ("Warszawa 00-001", 52.23, 21.0),
         ("Melbourne VIC 3000 Australia", -37.81, 144.96),
         ("San José 10101 Costa Rica", 9.93, -84.08),
+        ("San Jose, Costa Rica 95112", 9.93, -84.08),
+        ("Naples, Italy 34102", 40.85, 14.27),
+        ("C1002 Buenos Aires", -34.6, -58.38),
+        ("Kolkata-700001", 22.57, 88.36),
+        ("Tel Aviv 6100000", 32.08, 34.78),
         ("Dublin 2", 53.34, -6.25),
     ] {
         let found = assert_near(text, lat, lon);
@@ -112,11 +119,69 @@ fn postcode_elsewhere_loses_against_the_place() {
         ("Austin, TX 10001", 30.27, -97.74, "10001"),
         ("10001, Austin, TX", 30.27, -97.74, "10001"),
         ("Dallas TX, 10001", 32.78, -96.8, "10001"),
+        ("Vienna, Austria 22180", 48.21, 16.37, "22180"),
+        ("London, UK N6A 3N7", 51.51, -0.13, "N6A 3N7"),
+        ("London, Ontario SW1A 1AA", 42.98, -81.25, "SW1A 1AA"),
+        ("SW1A 1AA Paris", 48.86, 2.35, "SW1A 1AA"),
+        ("Birmingham, AL B33 8TH", 33.52, -86.8, "B33 8TH"),
+        ("Newcastle, WA 2300", 47.54, -122.16, "2300"),
+        ("Leeds SW1A 1AA", 53.8, -1.55, "SW1A 1AA"),
     ] {
         let found = assert_near(text, lat, lon);
         assert!(found.confidence <= 0.5, "{text}: {found:?}");
         assert_eq!(found.dropped, [code], "{text}");
         assert!(found.notes.iter().any(|note| note.to_string().contains(code)), "{text}: {:?}", found.notes);
+    }
+}
+
+#[test]
+fn postcode_chooses_among_namesakes() {
+    for (text, lat, lon) in [
+        ("Valencia 46001", 39.47, -0.38),
+        ("Córdoba 14001", 37.88, -4.78),
+        ("Perth PH1 5TJ", 56.4, -3.43),
+        ("Boston PE21 6NH", 52.98, -0.03),
+        ("Newcastle NE1 4ST", 54.98, -1.61),
+        ("Newcastle 2300", -32.93, 151.78),
+    ] {
+        let found = assert_near(text, lat, lon);
+        assert!(found.confidence <= 0.5, "{text}: {found:?}");
+        assert_eq!(found.dropped.len(), 1, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn country_of_the_kingdom_is_a_division() {
+    assert_near("Bangor, Wales", 53.23, -4.13);
+    assert_near("Bangor, Northern Ireland", 54.66, -5.67);
+    assert_near("Heathrow, England", 51.47, -0.45);
+    assert_near("Utrecht, Holland", 52.09, 5.12);
+    for text in ["Glasgow, England", "Cardiff, Scotland"] {
+        assert!(GAZETTEER.resolve(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn city_before_an_unknown_part_is_found() {
+    for (text, lat, lon, dropped) in [
+        ("Brno, South Moravia, Czech Republic", 49.2, 16.61, "South Moravia"),
+        ("Kazan, Tatarstan", 55.79, 49.12, "Tatarstan"),
+        ("Uppsala, Uppsala län", 59.86, 17.64, "Uppsala län"),
+        ("Toronto, Ohio, Canada", 43.7, -79.4, "Ohio"),
+    ] {
+        let found = assert_near(text, lat, lon);
+        assert!(found.confidence <= 0.5, "{text}: {found:?}");
+        assert_eq!(found.dropped, [dropped], "{text}: {found:?}");
+    }
+    assert!(GAZETTEER.resolve("Berlin, France").is_err());
+    assert_near("Brasília, DF", -15.78, -47.93);
+}
+
+#[test]
+fn name_with_a_larger_namesake_is_uncertain() {
+    for text in ["Odessa", "Petersburg", "Paraná", "Durham"] {
+        let found = resolve(text);
+        assert!(found.confidence <= 0.5, "{text}: {found:?}");
     }
 }
 
@@ -158,6 +223,9 @@ fn middle_between_two_places_is_uncertain() {
         ("halfway between Tampa and Orlando", 28.2, -81.9),
         ("between Dallas and Fort Worth", 32.75, -97.05),
         ("on I-5 between Portland and Salem", 45.2, -122.8),
+        ("entre Madrid y Toledo", 40.14, -3.86),
+        ("zwischen Köln und Bonn", 50.83, 7.03),
+        ("half way from Rome to Naples", 41.4, 13.4),
     ] {
         let found = assert_near(text, lat, lon);
         assert!(found.confidence <= 0.5, "{text}: {found:?}");
@@ -176,6 +244,13 @@ fn part_of_a_city_is_the_city() {
         ("Le Marais, Paris", 48.86, 2.36),
         ("Av. Paulista, São Paulo", -23.56, -46.65),
         ("centro de São Paulo", -23.55, -46.63),
+        ("north London", 51.51, -0.13),
+        ("South Manchester", 53.48, -2.24),
+        ("city centre Glasgow", 55.86, -4.25),
+        ("Sydney CBD", -33.87, 151.21),
+        ("norte de Bogotá", 4.71, -74.07),
+        ("Paris suburbs", 48.86, 2.35),
+        ("Providencia, Santiago", -33.43, -70.61),
     ] {
         assert_near(text, lat, lon);
     }

@@ -231,7 +231,7 @@ pub(super) const COUNTRIES: [CountryRow; 250] = [
     ("TN", "TUN", "Tunisia", &["tunisia", "تونس", "tunez", "tunisie", "tunesien", "tunus"]),
     ("TO", "TON", "Tonga", &["tonga"]),
     ("TR", "TUR", "Turkey", &["turkey", "turkiye", "turquia", "turquie", "turkei", "turchia", "turkije", "turcja", "турция", "туреччина", "土耳其", "トルコ", "터키", "튀르키예", "تركيا", "טורקיה"]),
-    ("TT", "TTO", "Trinidad and Tobago", &["trinidadandtobago", "trinidadytobago", "triniteettobago", "trinidadundtobago"]),
+    ("TT", "TTO", "Trinidad and Tobago", &["trinidadandtobago", "trinidad", "trinidadytobago", "triniteettobago", "trinidadundtobago"]),
     ("TV", "TUV", "Tuvalu", &["tuvalu"]),
     ("TW", "TWN", "Taiwan", &["taiwan", "臺灣", "台灣", "台湾", "republicofchina", "roctaiwan", "taiwanroc", "대만", "タイワン", "таивань", "chinesetaipei"]),
     ("TZ", "TZA", "Tanzania", &["tanzania", "tanzanie", "tansania", "unitedrepublicoftanzania", "танзания", "坦桑尼亚"]),

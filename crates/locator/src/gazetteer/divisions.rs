@@ -77,6 +77,17 @@ impl Gazetteer {
         })
     }
 
+    /// Checks whether a name without an area is also the name of divisions in other countries with more people than the
+    /// place: `Paraná` is a city in Argentina and a state in Brazil.
+    pub(super) fn has_larger_division_abroad(&self, found: &Resolved, name: &str) -> bool {
+        let divisions = Division::named(name);
+        if divisions.is_empty() || divisions.iter().any(|division| Some(division.country()) == found.country) {
+            return false;
+        }
+        let places: Vec<u32> = self.places_within(Within::Divisions(divisions)).collect();
+        self.total_population(&places) > self.population_of_likeliest(name, Within::Anywhere)
+    }
+
     /// Returns the places in an area, sorted by descending population.
     fn places_within(&self, within: Within) -> impl Iterator<Item = u32> {
         let places = (0..).zip(&self.contents.places);

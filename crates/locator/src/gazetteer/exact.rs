@@ -25,6 +25,8 @@ const POST_OFFICE_FACTOR: u32 = 20;
 /// ratio of their populations.
 const MIN_NAMESAKE_POPULATION: u32 = 20_000;
 const MAX_NAMESAKE_RATIO: u32 = 50;
+/// Maximum ratio of likelihoods of a place in the United States or Canada and a larger namesake abroad.
+const SIMILAR: u32 = 4;
 /// Minimum population of a place for finding it without the word `City` at the end of its name.
 const LARGE_CITY_POPULATION: u32 = 100_000;
 /// Maximum ratio between the likelihoods of the result and of an alternative.
@@ -68,7 +70,8 @@ impl Gazetteer {
                 return Some(Ok(self.exactly(other, &[]).unwrap_or(found)));
             }
         }
-        Some(Ok(found))
+        let is_uncertain = self.has_larger_division_abroad(&found, &query.name);
+        Some(Ok(if is_uncertain { found.cap_confidence(0.5) } else { found }))
     }
 
     /// Finds the places with exactly the name of a query. `areas` are the regions and countries with this name.
@@ -91,7 +94,7 @@ impl Gazetteer {
         let is_common = is_anywhere && GENERIC_NAMES.binary_search(&query.name.as_str()).is_ok();
         // Three lower-case letters are more likely a word than an alternate name.
         let is_word = is_anywhere && query.name.len() <= 3 && !is_upper(query.written) && !first.is_main_name();
-        if is_elsewhere || is_common || is_word || self.has_domestic_namesake(&found, query.within) {
+        if is_elsewhere || is_common || is_word || self.has_namesake_elsewhere(&found, query.within) {
             resolved = resolved.cap_confidence(0.5);
         }
         if !is_anywhere
@@ -125,17 +128,25 @@ impl Gazetteer {
         self.area(candidate.place()).region.is_some()
     }
 
-    /// Checks whether the first place is abroad but has a namesake in the United States or Canada that is not much
-    /// smaller, so that the text is ambiguous.
-    fn has_domestic_namesake(&self, found: &[Candidate], within: Within) -> bool {
+    /// Checks whether the first place has a namesake that is meant as often. For a place abroad, it is a place in the
+    /// United States or Canada that is not much smaller, or has the name as its main name; for a place in these
+    /// countries, a larger place abroad with a similar likelihood: `Odessa`.
+    fn has_namesake_elsewhere(&self, found: &[Candidate], within: Within) -> bool {
         let [first, others @ ..] = found else { return false };
-        if within != Within::Anywhere || self.is_here(*first) {
+        if within != Within::Anywhere {
             return false;
         }
-        let here = others.iter().filter(|candidate| self.is_here(**candidate));
-        let largest = here.map(|candidate| self.population(candidate.place())).max().unwrap_or_default();
-        largest >= MIN_NAMESAKE_POPULATION
-            && largest.saturating_mul(MAX_NAMESAKE_RATIO) >= self.population(first.place())
+        let population = self.population(first.place());
+        let is_here = self.is_here(*first);
+        others.iter().filter(|candidate| self.is_here(**candidate) != is_here).any(|candidate| {
+            let other = self.population(candidate.place());
+            if is_here {
+                return other > population && self.likelihood(*candidate).saturating_mul(SIMILAR) >= population;
+            }
+            let is_likelier_name = candidate.is_main_name() && !first.is_main_name();
+            other >= MIN_NAMESAKE_POPULATION
+                && (is_likelier_name || other.saturating_mul(MAX_NAMESAKE_RATIO) >= population)
+        })
     }
 
     /// Removes improbable alternatives of the first place: post offices of the place itself and, if the query names no

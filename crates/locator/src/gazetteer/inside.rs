@@ -21,6 +21,10 @@ const MAX_END_CONFIDENCE: f64 = 0.4;
 const MIN_LOCALITY: u32 = 5_000;
 /// Minimum likelihood of a place that is guessed from the first or last words, if no state or country is named.
 const MIN_END_LIKELIHOOD: u32 = 50_000;
+/// Minimum population of a city before an unknown part, if no country is named.
+const MIN_LARGE_CITY_POPULATION: u32 = 100_000;
+/// Minimum letters of an unknown part after a city. Fewer letters are rather a wrong code of a state.
+const MIN_UNKNOWN_LETTERS: usize = 4;
 /// Maximum ratio of populations for preferring a place in the United States or Canada to a larger namesake abroad.
 const MAX_NAMESAKE_RATIO: u32 = 5;
 
@@ -206,6 +210,27 @@ impl Gazetteer {
         }
         let name = fold(location.core);
         self.named(&name, Within::Anywhere).any(|candidate| self.population(candidate.place()) >= MIN_LOCALITY)
+    }
+
+    /// `Brno, South Moravia, Czech Republic`: returns the city before a part that is not known, in the country or
+    /// division at the end of the text. Without such an area, only a large city.
+    pub(super) fn city_before_unknown_part(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let (name, rest) = location.core.split_once(',')?;
+        let end = rest.rsplit(',').next().unwrap_or(rest);
+        let (unknown, within, min) = match Within::ending(end).first() {
+            Some(Within::Region(_)) => return None,
+            Some(area) => (rest.rsplit_once(',')?.0.trim(), *area, MIN_LOCALITY),
+            None => (rest.trim(), Within::Anywhere, MIN_LARGE_CITY_POPULATION),
+        };
+        let is_name = unknown.chars().filter(|letter| letter.is_alphabetic()).count() >= MIN_UNKNOWN_LETTERS;
+        if !is_name || is_street(name) || self.landmarks.named(&fold(unknown)).next().is_some() {
+            return None;
+        }
+        let query = Query::new(name.trim(), within);
+        if self.population_of_likeliest(&query.name, within) < min {
+            return None;
+        }
+        Some(Ok(fallback(self.exactly(&query, &[])?, unknown, MAX_FALLBACK_CONFIDENCE)))
     }
 
     /// Finds a place at the end or the start of a text without separators: `123 Main St Austin TX`, `Seattle Pike Place

@@ -7,6 +7,7 @@ use super::blob::PlaceArea;
 use super::query::{Query, Within, is_upper, queries};
 use super::resolve::Resolved;
 use super::spelling::FuzzyBudget;
+use crate::fold::fold;
 use crate::region::Region;
 
 /// A location text with its derived forms. Each form is computed once for all steps of the resolver.
@@ -48,7 +49,9 @@ impl<'a> LocationText<'a> {
         {
             areas = Within::ending(code);
         }
-        if areas.is_empty() {
+        // Providencia, Santiago: the city, rather than a division of its name in another country.
+        let names_place = areas.iter().all(|within| matches!(within, Within::Divisions(_)));
+        if areas.is_empty() || (names_place && fold(end) == fold(&resolved.name)) {
             return true;
         }
         let Some(country) = resolved.country else { return false };

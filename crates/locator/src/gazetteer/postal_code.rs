@@ -20,20 +20,25 @@ pub(super) struct PostcodeInText<'a> {
     pub(super) code: &'a str,
     /// The text without the code.
     pub(super) rest: String,
+    /// `true` if the text ends with the code.
+    pub(super) is_at_the_end: bool,
 }
 
 /// Shapes of postcodes by country: 9 is a digit, A a letter. Other countries have four to six digits.
 #[rustfmt::skip]
-const SHAPES: [(&str, &[&str]); 41] = [
-    ("AT", &["9999"]), ("AU", &["9999"]), ("BE", &["9999"]), ("BG", &["9999"]), ("BR", &["99999-999", "99999999", "99999"]),
-    ("CA", &["A9A9A9", "A9A 9A9"]), ("CH", &["9999"]), ("CL", &["9999999", "999-9999", "9999"]), ("CN", &["999999"]),
-    ("CZ", &["99999", "999 99"]), ("DE", &["99999"]), ("DK", &["9999"]), ("ES", &["99999"]), ("FI", &["99999"]),
-    ("FR", &["99999"]), ("GR", &["99999", "999 99"]), ("HU", &["9999"]), ("IE", &["A99 AAAA", "A999999"]),
+const SHAPES: [(&str, &[&str]); 45] = [
+    ("AR", &["9999", "A9999", "A9999AAA"]), ("AT", &["9999"]), ("AU", &["9999"]), ("BE", &["9999"]),
+    ("BG", &["9999"]), ("BR", &["99999-999", "99999999", "99999"]), ("CA", &["A9A9A9", "A9A 9A9"]), ("CH", &["9999"]),
+    ("CL", &["9999999", "999-9999", "9999"]), ("CN", &["999999"]), ("CZ", &["99999", "999 99"]), ("DE", &["99999"]),
+    ("DK", &["9999"]), ("ES", &["99999"]), ("FI", &["99999"]), ("FR", &["99999"]), ("GR", &["99999", "999 99"]),
+    ("HU", &["9999"]), ("IE", &["A99 AAAA", "A999999"]), ("IL", &["9999999", "99999"]),
     ("IN", &["999999", "999 999"]), ("IT", &["99999"]), ("JP", &["999-9999", "9999999"]), ("KR", &["99999"]),
-    ("MX", &["99999"]), ("MY", &["99999"]), ("NL", &["9999 AA", "9999AA", "9999"]), ("NO", &["9999"]), ("NZ", &["9999"]),
-    ("PE", &["99999"]), ("PH", &["9999"]), ("PL", &["99-999", "99999"]), ("PT", &["9999-999", "9999"]), ("RO", &["999999"]),
-    ("RU", &["999999"]), ("SE", &["99999", "999 99"]), ("SG", &["999999"]), ("SI", &["9999"]), ("SK", &["99999", "999 99"]),
-    ("TR", &["99999"]), ("UA", &["99999"]), ("US", &["99999", "99999-9999"]), ("ZA", &["9999"]),
+    ("MX", &["99999"]), ("MY", &["99999"]), ("NL", &["9999 AA", "9999AA", "9999"]), ("NO", &["9999"]),
+    ("NZ", &["9999"]), ("PE", &["99999"]), ("PH", &["9999"]), ("PL", &["99-999", "99999"]),
+    ("PT", &["9999-999", "9999"]), ("RO", &["999999"]), ("RU", &["999999"]), ("SE", &["99999", "999 99"]),
+    ("SG", &["999999"]), ("SI", &["9999"]), ("SK", &["99999", "999 99"]), ("TR", &["99999"]),
+    ("TW", &["99999", "999999"]), ("UA", &["99999"]), ("US", &["99999", "99999-9999"]), ("VE", &["9999"]),
+    ("ZA", &["9999"]),
 ];
 
 /// The letters of the postcode areas of the United Kingdom, and their post towns. Sorted.
@@ -157,8 +162,8 @@ pub(super) fn split_postcodes(text: &str) -> Vec<PostcodeInText<'_>> {
                 let end = at + length;
                 let code = &text[words[at].0..words[end - 1].1];
                 let after = text[words[end - 1].1..].split(',').next().unwrap_or_default().trim();
-                let is_last_word = words[end - 1].1 == text.trim_end().len();
-                let is_district = at > 0 && is_last_word && found.is_empty() && is_district_number(code);
+                let is_at_the_end = words[end - 1].1 == text.trim_end().len();
+                let is_district = at > 0 && is_at_the_end && found.is_empty() && is_district_number(code);
                 let is_at_an_end = at == 0 || end == words.len() || is_label(text, words[at - 1]);
                 let is_before_area = is_at_an_end || !Within::ending(after).is_empty();
                 if found.len() == MAX_CODES || !(is_district || (is_code(code) && is_before_area)) {
@@ -166,16 +171,46 @@ pub(super) fn split_postcodes(text: &str) -> Vec<PostcodeInText<'_>> {
                 }
                 let start = if at > 0 && is_label(text, words[at - 1]) { words[at - 1].0 } else { words[at].0 };
                 let rest = format!("{} {}", text[..start].trim_end(), text[words[end - 1].1..].trim_start());
-                found.push(PostcodeInText { code, rest: rest.trim().to_owned() });
+                found.push(PostcodeInText { code, rest: rest.trim().to_owned(), is_at_the_end });
             }
         }
+        found.extend(words.iter().filter_map(|word| split_hyphen(text, *word)).take(1));
     }
+    found.truncate(MAX_CODES);
     found
 }
 
+/// Splits the code off a word with a hyphen, as in `Kolkata-700001`.
+fn split_hyphen(text: &str, (start, end): (usize, usize)) -> Option<PostcodeInText<'_>> {
+    /// Minimum letters of the name before the hyphen. Fewer letters are those of a country.
+    const MIN_LETTERS: usize = 3;
+    let (name, code) = text[start..end].split_once('-')?;
+    let is_split = name.chars().all(char::is_alphabetic)
+        && name.chars().count() >= MIN_LETTERS
+        && (5..=6).contains(&code.len())
+        && code.bytes().all(|digit| digit.is_ascii_digit());
+    if !is_split {
+        return None;
+    }
+    let rest = format!("{}{}", &text[..start + name.len()], &text[end..]);
+    Some(PostcodeInText { code, rest, is_at_the_end: end == text.trim_end().len() })
+}
+
+/// Checks for a code with letters and digits that means nothing else: a British postcode with both halves, or an
+/// Eircode in capitals. `I95 Exit` has the shape of an Eircode.
+pub(super) fn is_only_a_postcode(code: &str) -> bool {
+    let is_upper = !code.bytes().any(|letter| letter.is_ascii_lowercase());
+    (code.len() >= 6 && uk_post_town(code).is_some()) || (is_upper && is_eircode(code))
+}
+
 fn is_label(text: &str, (start, end): (usize, usize)) -> bool {
-    let word: String = text[start..end].chars().filter(|letter| letter.is_alphabetic()).collect();
-    LABELS.contains(&word.to_lowercase().as_str())
+    is_label_word(&text[start..end])
+}
+
+/// Checks for a word before a postcode that belongs to it, such as `CEP`.
+pub(super) fn is_label_word(word: &str) -> bool {
+    let letters: String = word.chars().filter(|letter| letter.is_alphabetic()).collect();
+    LABELS.contains(&letters.to_lowercase().as_str())
 }
 
 /// Returns the start and end in the text of each word of a part of it.
@@ -208,6 +243,7 @@ mod tests {
             ("MIDLAND, MI, 48642, US", &[("48642", "MIDLAND, MI, , US")]),
             ("Austin, TX", &[]),
             ("Dublin 24", &[("24", "Dublin")]),
+            ("Kolkata-700001, India", &[("700001", "Kolkata, India")]),
             ("Ho Chi Minh City District 1", &[("1", "Ho Chi Minh City")]),
             ("1 Main St", &[]),
         ] {
@@ -225,6 +261,8 @@ mod tests {
             ("DE", "1010", false),
             ("AT", "1010", true),
             ("JP", "171-0022", true),
+            ("AR", "C1002", true),
+            ("IL", "6100000", true),
             ("GB", "SW1A 1AA", true),
             ("GB", "M1", true),
             ("GB", "QQ1", false),

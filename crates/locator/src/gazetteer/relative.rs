@@ -2,11 +2,13 @@
 
 use super::inside::has_three_letters;
 use super::location_text::LocationText;
+use super::query::Within;
 use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use super::steps::PlaceAnswer;
 use super::{Gazetteer, PlaceNote};
 use crate::country::Country;
 use crate::division::Division;
+use crate::fold::fold;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
@@ -16,6 +18,8 @@ const MAX_DISTANCE_BETWEEN: Distance = Distance::miles(400.0);
 const MAX_BETWEEN_CONFIDENCE: f64 = 0.5;
 /// Maximum confidence of a city as the result for a part of the city.
 const MAX_PART_CONFIDENCE: f64 = 0.6;
+/// Maximum confidence of a large city for a direction or a word for its middle without `of`.
+const MAX_SIDE_CONFIDENCE: f64 = 0.5;
 
 /// Directions before a place, sorted alphabetically.
 #[rustfmt::skip]
@@ -26,6 +30,28 @@ const DIRECTIONS: [&str; 21] = [
 /// Words for a part of a place, after a direction or before `of`. Sorted alphabetically.
 const PARTS: [&str; 11] =
     ["area", "corner", "edge", "end", "half", "outskirts", "part", "parts", "side", "suburb", "suburbs"];
+
+/// Words for the middle or the surroundings of a city, before or after its name. Sorted.
+#[rustfmt::skip]
+const SIDES: [&str; 33] = [
+    "altstadt", "cbd", "center", "centre", "centre-ville", "centro", "centrum", "city", "downtown", "historic",
+    "historico", "histórico", "innenstadt", "inner", "metro", "metropolitan", "nord", "norte", "oeste", "old",
+    "ouest", "outer", "outskirts", "side", "suburb", "suburbs", "sud", "sur", "town", "uptown", "zentrum", "zona",
+    "zone",
+];
+/// Words before and between two places, in several languages.
+const BETWEEN_WORDS: [(&str, &str); 8] = [
+    ("between ", " and "),
+    ("midpoint of ", " and "),
+    ("half way from ", " to "),
+    ("halfway from ", " to "),
+    ("entre ", " y "),
+    ("entre ", " et "),
+    ("entre ", " e "),
+    ("zwischen ", " und "),
+];
+/// Minimum population of a city whose name follows a direction or a word for its middle.
+const MIN_LARGE_CITY_POPULATION: u32 = 100_000;
 
 /// Words between a part of a place and the place. Sorted alphabetically.
 const LINKING_WORDS: [&str; 9] = ["da", "de", "di", "do", "du", "in", "of", "the", "von"];
@@ -42,12 +68,7 @@ struct Namesake {
 impl Gazetteer {
     /// Resolves `halfway between Tampa and Orlando` to the point in the middle.
     pub(super) fn between_two_places(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
-        const WORD: &str = "between ";
-        let lower = location.core.to_ascii_lowercase();
-        let start = if lower.starts_with(WORD) { 0 } else { lower.find(" between ")? + 1 } + WORD.len();
-        let middle = start + lower[start..].find(" and ")?;
-        let second = location.core[middle + " and ".len()..].trim();
-        let first = location.core[start..middle].trim();
+        let (first, second) = split_between(location.text)?;
         if !has_three_letters(first) || !has_three_letters(second) {
             return None;
         }
@@ -88,6 +109,26 @@ impl Gazetteer {
             _ => None,
         }
     }
+
+    /// `north London`, `Sydney CBD`, `centro histórico Lima`: returns the large city.
+    pub(super) fn side_of_a_city(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let name = without_side(location.core)?;
+        if location.queries().iter().any(|query| matches!(query.within, Within::Region(_))) {
+            return None;
+        }
+        let city = location.part(name);
+        if !city.areas().is_empty() {
+            return None;
+        }
+        if self.population_of_likeliest(&fold(name.split(',').next().unwrap_or(name)), Within::Anywhere)
+            < MIN_LARGE_CITY_POPULATION
+        {
+            return None;
+        }
+        let found = self.place_by_name(&city)?.ok()?;
+        let note = PlaceNote::Part { part: location.core.to_owned(), place: found.label() };
+        Some(Ok(found.cap_confidence(MAX_SIDE_CONFIDENCE).with_note(note)))
+    }
 }
 
 /// Returns the likeliest pair of places with these names that are near each other.
@@ -120,6 +161,38 @@ fn namesakes(resolved: Resolved) -> Vec<Namesake> {
         country: Some(place.country),
     });
     std::iter::once(first).chain(others).collect()
+}
+
+/// Splits the two places off a text with `between`, in several languages.
+fn split_between(text: &str) -> Option<(&str, &str)> {
+    let lower = text.to_ascii_lowercase();
+    BETWEEN_WORDS.iter().find_map(|(word, and)| {
+        let at = lower.find(word)?;
+        let is_word = at == 0 || lower[..at].ends_with(' ');
+        let start = at + word.len();
+        let middle = start + lower[start..].find(and)?;
+        if is_word { Some((text[start..middle].trim(), text[middle + and.len()..].trim())) } else { None }
+    })
+}
+
+/// Removes the words for a side or the middle of a city from both ends of a text. `None` if it has none.
+fn without_side(text: &str) -> Option<&str> {
+    let is_side = |word: &str| {
+        let word = word.to_lowercase();
+        DIRECTIONS.binary_search(&word.as_str()).is_ok() || SIDES.binary_search(&word.as_str()).is_ok()
+    };
+    let mut rest = text;
+    while let Some((word, after)) = rest.split_once(' ')
+        && (is_side(word) || (rest.len() < text.len() && LINKING_WORDS.contains(&word.to_lowercase().as_str())))
+    {
+        rest = after.trim_start();
+    }
+    while let Some((before, word)) = rest.rsplit_once(' ')
+        && is_side(word)
+    {
+        rest = before.trim_end();
+    }
+    if rest.len() < text.len() && has_three_letters(rest) { Some(rest) } else { None }
 }
 
 /// Splits a direction and a word for a part of a place off the start of a text. Without such a word, the direction must
@@ -167,7 +240,37 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        assert!(DIRECTIONS.is_sorted() && PARTS.is_sorted());
+        assert!(DIRECTIONS.is_sorted() && PARTS.is_sorted() && SIDES.is_sorted());
+    }
+
+    #[test]
+    fn sides_and_middles_are_removed() {
+        for (text, expected) in [
+            ("north London", Some("London")),
+            ("city centre Glasgow", Some("Glasgow")),
+            ("Sydney CBD", Some("Sydney")),
+            ("centre-ville de Lyon", Some("Lyon")),
+            ("centro histórico Lima", Some("Lima")),
+            ("Quito norte", Some("Quito")),
+            ("London", None),
+            ("north", None),
+        ] {
+            assert_eq!(without_side(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_places_are_split_in_several_languages() {
+        for (text, expected) in [
+            ("halfway between Tampa and Orlando", Some(("Tampa", "Orlando"))),
+            ("entre Madrid y Toledo", Some(("Madrid", "Toledo"))),
+            ("entre Lyon et Grenoble", Some(("Lyon", "Grenoble"))),
+            ("zwischen Köln und Bonn", Some(("Köln", "Bonn"))),
+            ("half way from Rome to Naples", Some(("Rome", "Naples"))),
+            ("centre of Lyon", None),
+        ] {
+            assert_eq!(split_between(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) type PlaceAnswer = Result<Resolved, Unresolved>;
 /// The name and function of a step.
 type PlaceStep = (&'static str, fn(&Gazetteer, &LocationText<'_>) -> Option<PlaceAnswer>);
 
-const STEPS: [PlaceStep; 25] = [
+const STEPS: [PlaceStep; 27] = [
     ("a text that says no place", Gazetteer::no_place),
     ("coordinates, or a link to a map", Gazetteer::coordinates),
     ("a plus code", Gazetteer::plus_code),
@@ -29,6 +29,7 @@ const STEPS: [PlaceStep; 25] = [
     ("an address with a postcode", Gazetteer::address_with_postcode),
     ("one place or another", Gazetteer::first_of_alternatives),
     ("something in a place", Gazetteer::landmark_in_place),
+    ("a side or the middle of a city", Gazetteer::side_of_a_city),
     ("a place with a typing mistake", Gazetteer::fuzzy_place),
     ("a place with its state misspelt", Gazetteer::place_in_fuzzy_region),
     ("a landmark with a typing mistake", Gazetteer::fuzzy_landmark),
@@ -36,6 +37,7 @@ const STEPS: [PlaceStep; 25] = [
     ("a place without its direction", Gazetteer::place_without_direction),
     ("two places with a hyphen", Gazetteer::twin_cities),
     ("the text without brackets", Gazetteer::without_brackets),
+    ("a city before an unknown part", Gazetteer::city_before_unknown_part),
     ("a place at an end of the text", Gazetteer::prefix_or_suffix_place),
 ];
 

@@ -96,8 +96,9 @@ impl Gazetteer {
         {
             found.extend(self.landmarks.named(name));
         }
-        found
-            .retain(|landmark| query.within.contains(landmark.area()) && (is_anywhere || !names_its_country(landmark)));
+        found.retain(|landmark| {
+            self.is_landmark_in(landmark, query.within) && (is_anywhere || !names_its_country(landmark))
+        });
         let [first, others @ ..] = &found[..] else { return None };
         let places = self.named_in_order(&query.name, query.within);
         if let Some(town) = places.iter().find(|candidate| candidate.is_main_name())
@@ -201,6 +202,16 @@ impl Gazetteer {
     pub(super) fn airport_of(&self, place: &Resolved) -> Option<&Landmark> {
         let airports = self.landmarks.all().iter().filter(|landmark| landmark.kind == LandmarkKind::Airport);
         nearest(airports, |airport| airport.point.distance(place.point))
+    }
+
+    /// Checks whether a landmark lies in an area. Its division is that of the nearest place.
+    fn is_landmark_in(&self, landmark: &Landmark, within: Within) -> bool {
+        let mut area = landmark.area();
+        if matches!(within, Within::Divisions(_)) {
+            let nearest = self.nearest_place_in(landmark.point, landmark.country, None);
+            area.division = nearest.and_then(|place| place.division);
+        }
+        within.contains(area)
     }
 
     fn city_of(&self, landmark: &Landmark) -> Option<u32> {
