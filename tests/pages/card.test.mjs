@@ -190,7 +190,7 @@ test('texts of third parties are not markup', async () => {
   await assistant.do('call', 'find_nearest_bitcoin_atm', { lat: 47.6, lon: -122.33 });
   await says(assistant, '1 of 1');
   const [name] = await names(assistant);
-  assert.equal(name, '<img src=x onerror=alert(1)>');
+  assert.equal(name, '<img src=x onerror=alert(1)');
   const result = found();
   Object.assign(result.structuredContent.atms[0], { name: HOSTILE, address: HOSTILE, statusReason: HOSTILE });
   result.structuredContent.advisories[0] = { ...result.structuredContent.advisories[0], text: HOSTILE, sourceUrl: 'javascript:alert(1)' };

@@ -3,7 +3,7 @@ const SINCE = '2026-11-01T12:00:00Z';
 
 /** 60 ATMs of a city, and an ATM with markup in its name. */
 export const MACHINES = `ref,lat,lon,name,street,city,state\n${Array.from({ length: 60 }, (_, at) => `${at},${30.2 + at / 1000},${-97.7 - at / 1000},Corner Shop ${at},${at} Main St,Austin,TX`).join('\n')}
-hostile,47.6,-122.33,<img src=x onerror=alert(1)>,1 Pine St,Seattle,WA\n`;
+hostile,47.6,-122.33,<img src=x onerror=alert(1),1 Pine St,Seattle,WA\n`;
 
 /** An ATM of each status, and of each reason for an unknown status. */
 const KNOWN = [

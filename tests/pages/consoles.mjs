@@ -34,7 +34,8 @@ export async function becomeOperator(stage, options = {}) {
 }
 
 /** The name of an ATM, a source and a site that contains markup. */
-export const HOSTILE = '<script>document.title="x"</script><img src=x onerror=alert(1)>';
+// Imports remove complete tags.
+export const HOSTILE = '<script document.title="x" <img src=x onerror=alert(1)';
 
 /** Reports the second ATM, which becomes stage.machine. */
 async function report(stage, page) {

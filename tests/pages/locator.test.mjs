@@ -10,7 +10,7 @@ import { Server } from './server.mjs';
 const MACHINES = `ref,name,operator,lat,lon,street,city,region,postcode,country,status,hours,phone,website,buy,sell
 1,Corner Market,Example Coin,30.268,-97.743,120 Sample St,Austin,TX,78701,US,in service,Mo-Su 08:00-22:00,+1 555 0100,https://example.com,yes,yes
 2,Lakeside Laundry,Example Coin,30.280,-97.750,88 Placeholder Ave,Austin,TX,78701,US,in service,24/7,,,yes,no
-3,"<script>alert(1)</script><img src=x onerror=alert(1)>","""><svg onload=alert(1)>",30.300,-97.730,14 Invented Rd,Austin,TX,78702,US,,,,javascript:alert(1),,
+3,"<script alert(1) <img src=x onerror=alert(1)","""><svg onload=alert(1)",30.300,-97.730,14 Invented Rd,Austin,TX,78702,US,,,,javascript:alert(1),,
 4,Quarry Mall,Northfork,30.310,-97.720,900 Fictional Pkwy,Austin,TX,78702,US,out of service,,,,yes,
 5,City Hall Kiosk,Example Coin,44.978,-93.265,5 Madeup Ln,Minneapolis,MN,55401,US,in service,24/7,,,yes,yes
 `;

@@ -22,8 +22,9 @@ fn normalized(tool: &str, sent: Value) -> Result<NormalizedArguments, String> {
 /// Checks the arguments after conversion, without notices.
 #[track_caller]
 fn assert_converted(tool: &str, sent: Value, expected: Value) {
-    let NormalizedArguments { arguments: converted, notices } = normalized(tool, sent.clone()).expect("valid input");
-    assert_eq!(converted, arguments(expected), "{sent}");
+    let text = sent.to_string();
+    let NormalizedArguments { arguments: converted, notices } = normalized(tool, sent).expect("valid input");
+    assert_eq!(converted, arguments(expected), "{text}");
     assert!(notices.is_empty(), "{notices:?}");
 }
 
