@@ -26,6 +26,9 @@ pub enum BodyRewrite {
     Sorted,
     /// The result of `json.dumps(body, sort_keys=True)`, with the keys in alphabetical order.
     SortedSpaced,
+    /// Compact, with `<`, `>` and `&` escaped as `\u003c`, `\u003e` and `\u0026`, as Go serializes
+    /// texts.
+    HtmlEscaped,
 }
 
 /// The white space between the members of an object.
@@ -47,7 +50,7 @@ enum Syntax {
 
 impl BodyRewrite {
     /// All variants, most likely first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Compact,
         Self::Spaced,
         Self::Sorted,
@@ -57,6 +60,7 @@ impl BodyRewrite {
         Self::PythonText,
         Self::IndentedByTwo,
         Self::IndentedByFour,
+        Self::HtmlEscaped,
     ];
 
     /// Returns the body rewritten in this way. There are two results if it contains non-ASCII
@@ -80,6 +84,7 @@ impl BodyRewrite {
             Self::IndentedByFour => rewrite_twice(text, Spacing::Indented(4)),
             Self::Sorted => rewrite_twice(&sort(text), Spacing::Compact),
             Self::SortedSpaced => rewrite_twice(&sort(text), Spacing::Spaced),
+            Self::HtmlEscaped => escape_html(text),
         }
     }
 
@@ -93,6 +98,9 @@ impl BodyRewrite {
             Self::Compact => "the body after it was parsed and written again without spaces, as JSON.stringify does",
             Self::Spaced => "the body after it was parsed and written again with spaces, as json.dumps does",
             Self::IndentedByTwo | Self::IndentedByFour => "the body after it was parsed and written again indented",
+            Self::HtmlEscaped => {
+                "the body after it was parsed and written again with <, > and & as \\u003c, \\u003e and \\u0026, as Go does"
+            }
             Self::Sorted | Self::SortedSpaced => {
                 "the body after it was parsed and written again with its keys in alphabetical order"
             }
@@ -108,6 +116,20 @@ fn sort(json: &str) -> String {
 /// Rewrites a JSON text. Returns a second text with escapes if it contains non-ASCII characters.
 fn rewrite_twice(json: &str, spacing: Spacing) -> Vec<String> {
     let mut both = vec![rewrite(json, spacing, Syntax::Json), rewrite(json, spacing, Syntax::Ascii)];
+    both.dedup();
+    both
+}
+
+/// Rewrites a JSON text as Go does: with the keys in their order, and in alphabetical order. Returns
+/// nothing if the text contains no character that Go escapes.
+fn escape_html(json: &str) -> Vec<String> {
+    if !json.contains(['<', '>', '&']) {
+        return Vec::new();
+    }
+    let mut both = Vec::from([json, &sort(json)].map(|text| {
+        let compact = rewrite(text, Spacing::Compact, Syntax::Json);
+        compact.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    }));
     both.dedup();
     both
 }

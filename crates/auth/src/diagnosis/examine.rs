@@ -1,12 +1,21 @@
 //! Diagnoses a received event: if its signature is invalid, finds the mistakes that explain the
 //! difference.
 
+use data_encoding::HEXLOWER;
 use subtle::ConstantTimeEq;
 
-use super::{BodyRewrite, KnownSecret, Mistake, SECRET_PREFIX, SecretMistake, SignatureForm, SigningKeys, examples};
+use super::header_mistake::CorrectedHeaders;
+use super::{
+    BodyEncoding, BodyRewrite, HeaderMistake, KnownSecret, Mistake, SecretMistake, SigningKeys, examples, python,
+};
 use crate::event::Event;
-use crate::receiver::{EventHeaders, EventRules, HandlerRefusal, read_event};
 use crate::webhook::WebhookSecret;
+
+/// Maximum number of mistakes of a diagnosis. With more, the combinations would be many, and the
+/// diagnosis of little use.
+const MAX_MISTAKES: usize = 2;
+/// Reason of a signature that does not match.
+const X_SVC_MISMATCH: &str = "its X-Svc-Signature does not match";
 
 /// The diagnosis of a received event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,54 +28,146 @@ pub enum EventDiagnosis {
     Unexplained(&'static str),
 }
 
-/// A possible value, with the mistake that explains how it differs from the received value.
-type ExplainedValue<T> = (Option<Mistake>, T);
+/// A possible value, with the mistakes that explain how it differs from the received value.
+type ExplainedValue<T> = (Vec<Mistake>, T);
 
 /// Verifies the signature of an event with the configured secret, and finds the mistakes if it is
 /// invalid. Does not compare `webhook-timestamp` with the current time.
+///
+/// `field` returns the value of a received header, given its name in lower case. An event is valid
+/// with `X-Svc-Signature`, with the headers of Standard Webhooks, or with both if both match.
 #[must_use]
-pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[KnownSecret]) -> EventDiagnosis {
+pub fn examine<'a>(
+    field: impl Fn(&str) -> Option<&'a str>,
+    body: &[u8],
+    secret: &[u8],
+    others: &[KnownSecret],
+) -> EventDiagnosis {
+    let (header_mistake, received) = CorrectedHeaders::read(field);
+    let mut reason = X_SVC_MISMATCH;
+    if let Some(secret) = std::str::from_utf8(secret).ok().and_then(|text| WebhookSecret::parse(text).ok()) {
+        match verify(&received, body, &secret) {
+            Ok(()) if header_mistake.is_none() => return EventDiagnosis::Valid,
+            Ok(()) => {}
+            Err(why) => reason = why,
+        }
+    }
     let secrets = candidate_secrets(secret, others);
-    let sent_at = headers.webhook_timestamp.and_then(|text| text.parse().ok()).unwrap_or_default();
-    let mut reason = "its X-Svc-Signature does not match";
-    if let Ok(secret) = WebhookSecret::parse(secret) {
-        let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
-        match read_event(headers, body, &rules, sent_at) {
-            Err(HandlerRefusal::NotAuthentic(why)) => reason = why,
-            // A body with a valid signature may still not be an event.
-            _ => return EventDiagnosis::Valid,
-        }
-    }
+    let headers = candidate_headers(header_mistake, &received);
     let bodies = candidate_bodies(body);
-    let mut found: Option<((usize, bool), Vec<Mistake>)> = None;
-    for (secret_mistake, secret) in &secrets {
-        for (changed, body) in &bodies {
-            for (signer_mistake, x_svc, standard) in computed(secret, body, headers, sent_at) {
-                let mistakes: Vec<_> =
-                    [secret_mistake, changed, &signer_mistake].into_iter().flatten().cloned().collect();
-                // For equal numbers of mistakes, a wrong secret is more likely than a wrong signer.
-                let rank = (mistakes.len(), signer_mistake.is_some());
-                let is_better = found.as_ref().is_none_or(|(best, _)| rank < *best);
-                if is_better && mistakes.len() <= 2 && is_signed(headers, &x_svc, &standard) {
-                    found = Some((rank, mistakes));
-                }
-            }
-        }
-    }
-    match found {
-        // An empty list means that only one of the two signatures is valid.
-        Some((_, mistakes)) if !mistakes.is_empty() => EventDiagnosis::Explained(mistakes),
+    let correction = find_correction(&secrets, &headers, &bodies);
+    // For equal numbers of mistakes, a wrong secret is more likely than a wrong signer.
+    let max = correction.as_ref().map_or(MAX_MISTAKES, |mistakes| mistakes.len().saturating_sub(1));
+    let signer = find_signer_mistake(&secrets, &headers[0], &bodies, max);
+    match signer.or(correction).or_else(|| lost_body(body)) {
+        Some(mistakes) if !mistakes.is_empty() => EventDiagnosis::Explained(mistakes),
         _ => EventDiagnosis::Unexplained(reason),
     }
 }
 
-/// Returns `true` if the headers contain either of the two signatures.
-fn is_signed(headers: &EventHeaders<'_>, x_svc: &str, standard: &str) -> bool {
-    if headers.x_svc_signature.is_none() {
-        return headers.webhook_signature.unwrap_or_default().split(' ').any(|entry| is_equal(entry, standard));
+/// Returns the fewest mistakes whose correction makes the signature valid.
+fn find_correction(
+    secrets: &[ExplainedValue<WebhookSecret>],
+    headers: &[ExplainedValue<CorrectedHeaders>],
+    bodies: &[ExplainedValue<Vec<u8>>],
+) -> Option<Vec<Mistake>> {
+    let mut found: Option<Vec<Mistake>> = None;
+    for (secret_mistakes, secret) in secrets {
+        for (header_mistakes, headers) in headers {
+            for (body_mistakes, body) in bodies {
+                let count = secret_mistakes.len() + header_mistakes.len() + body_mistakes.len();
+                let is_better = found.as_ref().is_none_or(|found| count < found.len());
+                if count <= MAX_MISTAKES && is_better && verify(headers, body, secret).is_ok() {
+                    found = Some([&secret_mistakes[..], &body_mistakes[..], &header_mistakes[..]].concat());
+                }
+            }
+        }
     }
-    let sent = [headers.x_svc_signature, headers.x_svc_signature_next];
-    sent.into_iter().flatten().any(|header| is_equal(header, x_svc))
+    found
+}
+
+/// Returns the fewest mistakes of a signer that explain the received signature, at most `max`.
+fn find_signer_mistake(
+    secrets: &[ExplainedValue<WebhookSecret>],
+    (header_mistakes, headers): &ExplainedValue<CorrectedHeaders>,
+    bodies: &[ExplainedValue<Vec<u8>>],
+    max: usize,
+) -> Option<Vec<Mistake>> {
+    let mut found: Option<Vec<Mistake>> = None;
+    let (_, received) = &bodies[0];
+    for (secret_mistakes, secret) in secrets {
+        let sent = SentSignature::invalid(headers, secret, received);
+        for (body_mistakes, body) in bodies {
+            let count = secret_mistakes.len() + body_mistakes.len() + header_mistakes.len() + 1;
+            if count > max || found.as_ref().is_some_and(|found| count >= found.len()) {
+                continue;
+            }
+            if let Some(signer_mistake) = signer_mistake(secret, body, &sent) {
+                let signer_mistakes = [signer_mistake];
+                found =
+                    Some([&secret_mistakes[..], &body_mistakes[..], &header_mistakes[..], &signer_mistakes].concat());
+            }
+        }
+    }
+    found
+}
+
+/// Returns the mistake of a signer with this secret who made this signature of the body.
+fn signer_mistake(secret: &WebhookSecret, body: &[u8], sent: &SentSignature<'_>) -> Option<Mistake> {
+    let right = SigningKeys::of(secret);
+    for mistake in SecretMistake::ALL {
+        if sent.is_made_with(&mistake.keys(secret), body) {
+            return Some(Mistake::Secret(mistake));
+        }
+    }
+    for rewrite in BodyRewrite::ALL {
+        if rewrite.apply(body).iter().any(|rewritten| sent.is_made_with(&right, rewritten.as_bytes())) {
+            return Some(Mistake::ParsedBody(rewrite));
+        }
+    }
+    let encodings = BodyEncoding::ALL.into_iter();
+    let mut encoded = encodings.filter_map(|encoding| Some((encoding, encoding.encode(body)?)));
+    let (encoding, _) = encoded.find(|(_, encoded)| sent.is_made_with(&right, encoded))?;
+    Some(Mistake::EncodedBody(encoding))
+}
+
+/// The invalid signature in the headers of an event.
+enum SentSignature<'a> {
+    /// `X-Svc-Signature`, and `X-Svc-Signature-Next` during a rotation.
+    XSvc(Vec<&'a str>),
+    /// The signature of Standard Webhooks.
+    Standard(&'a CorrectedHeaders),
+}
+
+impl<'a> SentSignature<'a> {
+    /// Returns the signature that does not match the received body, given the right secret. If `X-Svc-Signature` is
+    /// valid, it is the other signature.
+    fn invalid(headers: &'a CorrectedHeaders, secret: &WebhookSecret, body: &[u8]) -> Self {
+        let sent = [&headers.x_svc_signature, &headers.x_svc_signature_next];
+        let sent: Vec<&str> = sent.into_iter().flatten().map(String::as_str).collect();
+        let x_svc = Self::XSvc(sent);
+        if headers.x_svc_signature.is_none() || x_svc.is_made_with(&SigningKeys::of(secret), body) {
+            return Self::Standard(headers);
+        }
+        x_svc
+    }
+
+    /// Returns `true` if this is the signature of the body with these keys.
+    fn is_made_with(&self, keys: &SigningKeys, body: &[u8]) -> bool {
+        match self {
+            Self::XSvc(sent) => {
+                let computed = HEXLOWER.encode(&keys.x_svc_tag(body));
+                sent.iter().any(|header| is_equal(header, &computed))
+            }
+            Self::Standard(headers) => {
+                let sent_at = headers.webhook_timestamp.as_deref().and_then(|text| text.parse().ok());
+                let id = headers.webhook_id.as_deref().unwrap_or_default();
+                let computed = keys.standard_signature(id, sent_at.unwrap_or_default(), body);
+                let entries = headers.webhook_signature.as_deref().unwrap_or_default();
+                entries.split(' ').any(|entry| is_equal(entry, &computed))
+            }
+        }
+    }
 }
 
 /// Compares two signatures in constant time.
@@ -74,57 +175,101 @@ fn is_equal(sent: &str, computed: &str) -> bool {
     sent.as_bytes().ct_eq(computed.as_bytes()).into()
 }
 
-/// Returns the possible secrets: the configured text, this text without surrounding characters, and
-/// the known secrets.
-fn candidate_secrets(text: &str, others: &[KnownSecret]) -> Vec<ExplainedValue<WebhookSecret>> {
-    let bare = text.trim().trim_matches(['"', '\'']).trim();
-    let secret_mistake = match (text, bare) {
-        _ if text == bare => None,
-        _ if text.contains('"') => Some(SecretMistake::DoubleQuotes),
-        _ if text.contains('\'') => Some(SecretMistake::SingleQuotes),
-        _ if text.ends_with("\r\n") => Some(SecretMistake::LineEnd),
-        _ if text.ends_with('\n') => Some(SecretMistake::LineFeed),
-        _ => Some(SecretMistake::Space),
+/// Verifies the signatures in the headers.
+///
+/// # Errors
+/// Returns the reason if a signature does not match, or if there is none.
+fn verify(headers: &CorrectedHeaders, body: &[u8], secret: &WebhookSecret) -> Result<(), &'static str> {
+    let mut x_svc = [&headers.x_svc_signature, &headers.x_svc_signature_next].into_iter().flatten();
+    if headers.x_svc_signature.is_some() && !x_svc.any(|header| secret.verify_x_svc_signature(header, body)) {
+        return Err(X_SVC_MISMATCH);
+    }
+    let Some(signature) = &headers.webhook_signature else {
+        return headers.x_svc_signature.as_ref().map(|_| ()).ok_or("it has no signature");
     };
-    let mut secrets: Vec<ExplainedValue<WebhookSecret>> = Vec::new();
-    if let Ok(secret) = WebhookSecret::parse(bare) {
-        secrets.push((secret_mistake.map(Mistake::Secret), secret));
-    } else if let Ok(secret) = WebhookSecret::parse(&format!("{SECRET_PREFIX}{bare}")) {
-        secrets.push((Some(Mistake::Secret(SecretMistake::NoPrefix)), secret));
+    let (Some(id), Some(timestamp)) = (&headers.webhook_id, &headers.webhook_timestamp) else {
+        return Err("it has a webhook-signature without webhook-id and webhook-timestamp");
+    };
+    let sent_at: i64 = timestamp.parse().map_err(|_| "its webhook-timestamp is not a number")?;
+    if !secret.verify_standard_signature(signature, id, sent_at, body) {
+        return Err("its webhook-signature does not match");
+    }
+    Ok(())
+}
+
+/// Returns the possible secrets: the configured secret, corrected, and the known secrets.
+fn candidate_secrets(configured: &[u8], others: &[KnownSecret]) -> Vec<ExplainedValue<WebhookSecret>> {
+    let mut secrets = Vec::new();
+    if let Some((mistakes, secret)) = SecretMistake::correct(configured) {
+        secrets.push((mistakes.into_iter().map(Mistake::Secret).collect(), secret));
     }
     for known in others.iter().cloned().chain(examples()) {
-        secrets.push((Some(Mistake::OtherSecret(known.owner)), known.secret));
+        secrets.push((vec![Mistake::OtherSecret(known.owner)], known.secret));
     }
     secrets
 }
 
-/// Returns the bodies that may have been signed: the received body, the body without a line end
-/// that an editor added, and the body as the service writes events.
-fn candidate_bodies(body: &[u8]) -> Vec<ExplainedValue<Vec<u8>>> {
-    let mut bodies = vec![(None, body.to_vec())];
-    if let Some(line) = body.strip_suffix(b"\n") {
-        bodies.push((Some(Mistake::BodyEnd), line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
+/// Returns the possible headers: as received, and without each mistake.
+fn candidate_headers(
+    names: Option<HeaderMistake>,
+    received: &CorrectedHeaders,
+) -> Vec<ExplainedValue<CorrectedHeaders>> {
+    let names: Vec<Mistake> = names.into_iter().map(Mistake::Header).collect();
+    let mut headers = vec![(names.clone(), received.clone())];
+    for mistake in HeaderMistake::ALL {
+        if let Some(corrected) = mistake.correct(received) {
+            headers.push(([&names[..], &[Mistake::Header(mistake)]].concat(), corrected));
+        }
     }
-    bodies.push((Some(Mistake::BodyEnd), [body, b"\n"].concat()));
-    let rewrite = find_rewrite(body).unwrap_or(BodyRewrite::Sorted);
+    headers
+}
+
+/// Returns the bodies that may have been signed: the received body, the body without a line end
+/// that an editor added, the decoded body, and the body as the service writes events.
+fn candidate_bodies(body: &[u8]) -> Vec<ExplainedValue<Vec<u8>>> {
+    let mut bodies = vec![(Vec::new(), body.to_vec())];
+    if let Some(line) = body.strip_suffix(b"\n") {
+        bodies.push((vec![Mistake::BodyEnd], line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
+    }
+    bodies.push((vec![Mistake::BodyEnd], [body, b"\n"].concat()));
+    for encoding in BodyEncoding::ALL {
+        if let Some(decoded) = encoding.decode(body) {
+            bodies.push((vec![Mistake::EncodedBody(encoding)], decoded));
+        }
+    }
+    let printed = std::str::from_utf8(body).ok().and_then(python::dict_to_json);
+    let (rewrite, json) = match printed {
+        Some(json) => (BodyRewrite::PythonText, json.into_bytes()),
+        None => (find_rewrite(body), body.to_vec()),
+    };
     let mut written = Vec::new();
-    if let Ok(event) = serde_json::from_slice::<Event>(body)
+    if let Ok(event) = serde_json::from_slice::<Event>(&json)
         && let Ok(event) = serde_json::to_vec(&event)
     {
         written.push(event);
     }
-    written.extend(BodyRewrite::Compact.apply(body).into_iter().map(String::into_bytes));
+    written.extend(BodyRewrite::Compact.apply(&json).into_iter().map(String::into_bytes));
     for written in written {
         if bodies.iter().all(|(_, known)| *known != written) {
-            bodies.push((Some(Mistake::ParsedBody(rewrite)), written));
+            bodies.push((vec![Mistake::ParsedBody(rewrite)], written));
         }
     }
     bodies
 }
 
+/// Returns the mistake of a receiver whose body no longer contains the event.
+fn lost_body(body: &[u8]) -> Option<Vec<Mistake>> {
+    let rewrite = match body.trim_ascii() {
+        b"" => BodyRewrite::Empty,
+        b"[object Object]" => BodyRewrite::ObjectName,
+        _ => return None,
+    };
+    Some(vec![Mistake::ParsedBody(rewrite)])
+}
+
 /// Returns how a receiver has rewritten the body, if it differs from the form that the service
 /// sends.
-fn find_rewrite(body: &[u8]) -> Option<BodyRewrite> {
+fn find_rewrite(body: &[u8]) -> BodyRewrite {
     let body = body.trim_ascii();
     let rewrites = [
         BodyRewrite::Sorted,
@@ -133,128 +278,10 @@ fn find_rewrite(body: &[u8]) -> Option<BodyRewrite> {
         BodyRewrite::IndentedByTwo,
         BodyRewrite::IndentedByFour,
     ];
-    rewrites.into_iter().find(|rewrite| rewrite.apply(body).iter().any(|rewritten| rewritten.as_bytes() == body))
-}
-
-/// Returns the signatures of this body with this secret, without a mistake and with each possible
-/// mistake: the value of `X-Svc-Signature`, and an entry of `webhook-signature`.
-fn computed(
-    secret: &WebhookSecret,
-    body: &[u8],
-    headers: &EventHeaders<'_>,
-    sent_at: i64,
-) -> Vec<(Option<Mistake>, String, String)> {
-    let id = headers.webhook_id.unwrap_or_default();
-    let keys = SigningKeys::of(secret);
-    let standard = keys.standard_signature(id, sent_at, body);
-    let mut all = vec![(None, keys.x_svc_signature(body, None), standard.clone())];
-    for secret_mistake in SecretMistake::ALL {
-        let keys = secret_mistake.keys(secret);
-        let standard = keys.standard_signature(id, sent_at, body);
-        all.push((Some(Mistake::Secret(secret_mistake)), keys.x_svc_signature(body, None), standard));
+    let is_body = |rewrite: &BodyRewrite| rewrite.apply(body).iter().any(|rewritten| rewritten.as_bytes() == body);
+    if let Some(rewrite) = rewrites.into_iter().find(is_body) {
+        return rewrite;
     }
-    for form in SignatureForm::ALL {
-        all.push((Some(Mistake::Form(form)), keys.x_svc_signature(body, Some(form)), standard.clone()));
-    }
-    for rewrite in BodyRewrite::ALL {
-        for rewritten in rewrite.apply(body).into_iter().filter(|rewritten| rewritten.as_bytes() != body) {
-            let rewritten = rewritten.as_bytes();
-            let standard = keys.standard_signature(id, sent_at, rewritten);
-            all.push((Some(Mistake::ParsedBody(rewrite)), keys.x_svc_signature(rewritten, None), standard));
-        }
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BODY: &str = r#"{"id":"evt_1","event":"test","timestamp":"2026-11-20T12:00:00Z","session_id":"","data":{}}"#;
-
-    fn secret(byte: u8) -> WebhookSecret {
-        WebhookSecret::from_bytes(&[byte; 32])
-    }
-
-    /// Examines a body with a configured secret, given a signature of `BODY` by the secret of
-    /// nines.
-    fn found(body: &str, configured: &str) -> EventDiagnosis {
-        let signature = secret(9).x_svc_signature(BODY.as_bytes());
-        let headers = EventHeaders { x_svc_signature: Some(&signature), ..EventHeaders::default() };
-        let others = [KnownSecret { owner: "that of b.test".to_owned(), secret: secret(9) }];
-        let is_other = configured == secret(7).reveal();
-        examine(&headers, body.as_bytes(), configured, if is_other { &others } else { &[] })
-    }
-
-    #[test]
-    fn every_mistake_is_found() {
-        let right = secret(9).reveal().to_owned();
-        let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
-        let spaced = BodyRewrite::Spaced.apply(BODY.as_bytes()).remove(0);
-        let pretty = BodyRewrite::IndentedByTwo.apply(BODY.as_bytes()).remove(0);
-        assert_eq!(found(BODY, &right), EventDiagnosis::Valid);
-        for (body, configured, expected) in [
-            (BODY, format!("{right}\n"), Mistake::Secret(SecretMistake::LineFeed)),
-            (BODY, format!("{right}\r\n"), Mistake::Secret(SecretMistake::LineEnd)),
-            (BODY, format!(" {right}"), Mistake::Secret(SecretMistake::Space)),
-            (BODY, format!("\"{right}\""), Mistake::Secret(SecretMistake::DoubleQuotes)),
-            (BODY, right[6..].to_owned(), Mistake::Secret(SecretMistake::NoPrefix)),
-            (BODY, secret(7).reveal().to_owned(), Mistake::OtherSecret("that of b.test".to_owned())),
-            (&format!("{BODY}\n"), right.clone(), Mistake::BodyEnd),
-            (&format!("{BODY}\r\n"), right.clone(), Mistake::BodyEnd),
-            (&spaced, right.clone(), Mistake::ParsedBody(BodyRewrite::Spaced)),
-            (&pretty, right.clone(), Mistake::ParsedBody(BodyRewrite::IndentedByTwo)),
-            (&value.to_string(), right.clone(), Mistake::ParsedBody(BodyRewrite::Sorted)),
-        ] {
-            assert_eq!(found(body, &configured), EventDiagnosis::Explained(vec![expected]), "{body} {configured:?}");
-        }
-        let two = found(&format!("{BODY}\n"), &format!("{right}\n"));
-        assert_eq!(two, EventDiagnosis::Explained(vec![Mistake::Secret(SecretMistake::LineFeed), Mistake::BodyEnd]));
-    }
-
-    #[test]
-    fn hand_made_signature_is_diagnosed() {
-        let right = secret(9);
-        let examined = |signature: &str| {
-            let headers = EventHeaders { x_svc_signature: Some(signature), ..EventHeaders::default() };
-            examine(&headers, BODY.as_bytes(), right.reveal(), &[])
-        };
-        let hex = right.x_svc_signature(BODY.as_bytes());
-        for (signature, expected) in [
-            (format!("sha256={hex}"), Mistake::Form(SignatureForm::Prefixed)),
-            (hex.to_uppercase(), Mistake::Form(SignatureForm::UpperCase)),
-            (
-                SecretMistake::Decoded.keys(&right).x_svc_signature(BODY.as_bytes(), None),
-                Mistake::Secret(SecretMistake::Decoded),
-            ),
-            (right.x_svc_signature(b""), Mistake::ParsedBody(BodyRewrite::Empty)),
-        ] {
-            assert_eq!(examined(&signature), EventDiagnosis::Explained(vec![expected]), "{signature}");
-        }
-        for signature in ["", "00", &secret(1).x_svc_signature(BODY.as_bytes())] {
-            assert!(matches!(examined(signature), EventDiagnosis::Unexplained(_)), "{signature}");
-        }
-    }
-
-    #[test]
-    fn standard_signature_is_examined() {
-        let right = secret(9);
-        let standard = right.standard_signature("evt_1", 5, BODY.as_bytes());
-        let x_svc = right.x_svc_signature(BODY.as_bytes());
-        let (id, at) = (Some("evt_1"), Some("5"));
-        let fields = EventHeaders {
-            webhook_id: id,
-            webhook_timestamp: at,
-            webhook_signature: Some(&standard),
-            ..EventHeaders::default()
-        };
-        let examined = |headers: &EventHeaders<'_>, secret: &str| examine(headers, BODY.as_bytes(), secret, &[]);
-        // The specification requires X-Svc-Signature.
-        assert_eq!(examined(&fields, right.reveal()), EventDiagnosis::Unexplained("it has no X-Svc-Signature"));
-        let both = EventHeaders { x_svc_signature: Some(&x_svc), ..fields };
-        assert_eq!(examined(&both, right.reveal()), EventDiagnosis::Valid);
-        let moved = EventHeaders { webhook_timestamp: Some("6"), ..both };
-        let expected = EventDiagnosis::Unexplained("its webhook-signature does not match");
-        assert_eq!(examined(&moved, right.reveal()), expected);
-    }
+    let has_html_escapes = body.windows(6).any(|escape| matches!(escape, b"\\u003c" | b"\\u003e" | b"\\u0026"));
+    if has_html_escapes { BodyRewrite::HtmlEscaped } else { BodyRewrite::Compact }
 }

@@ -1,6 +1,6 @@
 //! Explains how to fix a mistake in each web framework.
 
-use super::{BodyRewrite, Mistake, SecretMistake, SignatureForm};
+use super::{BodyEncoding, BodyRewrite, HeaderMistake, Mistake, SecretMistake};
 
 /// The web framework of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,8 @@ pub fn remedies(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> 
         Mistake::OtherSecret(_) => {
             vec!["Set the secret that 'signpost domains secret DOMAIN' prints, and start the receiver again".to_owned()]
         }
-        Mistake::Form(form) => vec![form_remedy(*form).to_owned()],
+        Mistake::EncodedBody(encoding) => vec![encoding_remedy(*encoding).to_owned()],
+        Mistake::Header(header_mistake) => vec![header_remedy(*header_mistake).to_owned()],
     }
 }
 
@@ -95,6 +96,7 @@ fn likely_frameworks(rewrite: BodyRewrite) -> &'static [Framework] {
         BodyRewrite::Spaced | BodyRewrite::PythonText | BodyRewrite::SortedSpaced | BodyRewrite::IndentedByFour => {
             &[FastApi, Flask, Django]
         }
+        BodyRewrite::HtmlEscaped => &[Go],
         BodyRewrite::Sorted => &[Go, Axum, Express, Flask, FastApi, Django],
         BodyRewrite::Empty => &[Express, Next, Flask, Django, Go, AspNet],
     }
@@ -109,6 +111,16 @@ fn secret_remedy(secret_mistake: SecretMistake) -> &'static str {
         SecretMistake::DoubleQuotes | SecretMistake::SingleQuotes => {
             "Remove the quotes where the secret is set: Docker's --env-file, for example, keeps them"
         }
+        SecretMistake::LeadingSpace => {
+            "Store it without the space, or cut it where it is read: .trim() in JavaScript and Rust, .strip() in Python, \
+             strings.TrimSpace in Go"
+        }
+        SecretMistake::ByteOrderMark => "Save the file in UTF-8 without a byte order mark",
+        SecretMistake::VariableName => "Set only the text behind =, from whsec_ on",
+        SecretMistake::Bearer => "The secret is sent nowhere, so it has no scheme: set only the text from whsec_ on",
+        SecretMistake::Version => "v1, belongs to webhook-signature: set only the text from whsec_ on",
+        SecretMistake::UrlSafe => "Set the secret as the service shows it: its base64 has + and /",
+        SecretMistake::PercentEncoded => "Set the secret as the service shows it, without the escapes of URLs",
         SecretMistake::NoPrefix => "X-Svc-Signature is keyed with the whole text, whsec_ included",
         SecretMistake::Decoded => {
             "X-Svc-Signature is keyed with the text as it is shown; only webhook-signature is keyed with the bytes behind \
@@ -121,10 +133,34 @@ fn secret_remedy(secret_mistake: SecretMistake) -> &'static str {
     }
 }
 
-fn form_remedy(form: SignatureForm) -> &'static str {
-    match form {
-        SignatureForm::Base64 => "Compare X-Svc-Signature with the HMAC in lower-case hex, not in base64",
-        SignatureForm::Prefixed => "Compare X-Svc-Signature with the hex alone: it has no prefix sha256=",
-        SignatureForm::UpperCase => "Compare X-Svc-Signature with lower-case hex",
+fn encoding_remedy(encoding: BodyEncoding) -> &'static str {
+    match encoding {
+        BodyEncoding::Base64 => {
+            "Decode the body before its signature is verified: API gateways set isBase64Encoded, and Node.js decodes with \
+             Buffer.from(event.body, 'base64')"
+        }
+        BodyEncoding::JsonString => {
+            "Verify the text that came, and parse it afterwards; JSON.stringify of a text adds quotes"
+        }
+        BodyEncoding::PythonBytes => "Pass the bytes to the HMAC, not str(body)",
+        BodyEncoding::ByteOrderMark => "Verify the bytes that came; an editor adds a byte order mark to a file",
+        BodyEncoding::CarriageReturns => "Verify the bytes that came; editors and Git on Windows change line breaks",
+        BodyEncoding::Latin1 | BodyEncoding::Utf16 => {
+            "Verify the bytes that came; if your framework gives a text, encode it as UTF-8"
+        }
+    }
+}
+
+fn header_remedy(header_mistake: HeaderMistake) -> &'static str {
+    match header_mistake {
+        HeaderMistake::Base64 => "Compare X-Svc-Signature with the HMAC in lower-case hex, not in base64",
+        HeaderMistake::Prefixed => "Compare X-Svc-Signature with the hex alone: it has no prefix sha256=",
+        HeaderMistake::UpperCase => "Compare X-Svc-Signature with lower-case hex",
+        HeaderMistake::Quoted => "Compare the value of the header without quotes",
+        HeaderMistake::NoVersion => {
+            "Compare each entry of webhook-signature, which are separated by spaces, with v1, and the base64 of the HMAC"
+        }
+        HeaderMistake::SvixNames => "Read webhook-id, webhook-timestamp and webhook-signature",
+        HeaderMistake::Milliseconds => "webhook-timestamp is in seconds, and is signed as it came",
     }
 }

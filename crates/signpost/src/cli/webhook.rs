@@ -93,7 +93,8 @@ pub(super) struct SecretSource {
 
 /// The given secrets, and other secrets that a receiver may use by mistake.
 struct GivenSecrets {
-    texts: Vec<String>,
+    /// The values as configured, which may be no text by mistake.
+    values: Vec<Vec<u8>>,
     others: Vec<KnownSecret>,
 }
 
@@ -110,7 +111,8 @@ impl SignBody {
     async fn run(self, session: &Session) -> Result<()> {
         let Self { file, secret, id, timestamp, curl } = self;
         let mut secrets = Vec::new();
-        for text in secret.read(session).await?.texts {
+        for value in secret.read(session).await?.values {
+            let text = String::from_utf8_lossy(&value);
             // A file may end with a line break.
             secrets.push(WebhookSecret::parse(text.trim()).map_err(|error| Usage(error.to_string()))?);
         }
@@ -154,14 +156,16 @@ impl VerifyBody {
             lines.extend(read_text(&file)?.lines().map(str::to_owned));
         }
         let headers = EventHeaders::from_fields(|name| find_field(&lines, name));
-        if headers.x_svc_signature.is_none() && headers.webhook_signature.is_none() {
+        let has_signature = headers.x_svc_signature.is_some() || headers.webhook_signature.is_some();
+        if !has_signature && find_field(&lines, "svix-signature").is_none() {
             let reason = "no signature: give the fields x-svc-signature, webhook-id, webhook-timestamp and \
                           webhook-signature with --header or --headers";
             return Err(Usage(reason.to_owned()).into());
         }
         let secrets = secret.read(session).await?;
         let body = read_body(file.as_deref())?;
-        let examined = secrets.texts.iter().map(|text| examine(&headers, &body, text, &secrets.others));
+        let examined =
+            secrets.values.iter().map(|value| examine(|name| find_field(&lines, name), &body, value, &secrets.others));
         let best = examined.min_by_key(|examined| match examined {
             EventDiagnosis::Valid => 0,
             EventDiagnosis::Explained(mistakes) => mistakes.len(),
@@ -230,15 +234,16 @@ impl SecretSource {
             let choice = DomainChoice { domain, domain_filter };
             let signing = choice.only(session, &store).await?;
             let SigningSecrets { current, next } = signing.secrets;
-            let texts = std::iter::once(current).chain(next).map(|secret| secret.reveal().to_owned()).collect();
-            return Ok(GivenSecrets { texts, others: Vec::new() });
+            let secrets = std::iter::once(current).chain(next);
+            let values = secrets.map(|secret| secret.reveal().as_bytes().to_vec()).collect();
+            return Ok(GivenSecrets { values, others: Vec::new() });
         }
-        let text = match (secret, secret_file) {
-            (Some(secret), _) => secret,
-            (None, Some(file)) => read_text(&file)?,
+        let value = match (secret, secret_file) {
+            (Some(secret), _) => secret.into_bytes(),
+            (None, Some(file)) => read_body(Some(&file))?,
             (None, None) => bail!("no secret: use --secret-file, --secret or --domain"),
         };
-        Ok(GivenSecrets { texts: vec![text], others: installation_secrets(session).await })
+        Ok(GivenSecrets { values: vec![value], others: installation_secrets(session).await })
     }
 }
 

@@ -74,7 +74,7 @@ async fn probe(
         }
     }
     for candidate in possible_mistakes(&secrets.current, others) {
-        let is_about_body = matches!(candidate.mistake, Mistake::ParsedBody(_));
+        let is_about_body = candidate.changes_body();
         if is_plain_accepted && !is_about_body {
             continue;
         }

@@ -106,7 +106,7 @@ async fn comparison_shows_valid_or_unknown_results() {
     let right = compare(&mut browser, &delivery).await;
     assert!(right.html.contains("The signature is right"), "{}", right.html);
     // An endpoint that rejects every request allows no conclusion.
-    for _ in 0..40 {
+    for _ in 0..80 {
         endpoint.respond_with(StatusCode::FORBIDDEN);
     }
     let unknown = compare(&mut browser, &delivery).await;

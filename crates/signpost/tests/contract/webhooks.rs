@@ -48,6 +48,8 @@ async fn webhook_verify_names_the_mistake() {
     write("body", body);
     write("spaced", &body.replace(':', ": ").replace(',', ", ").replace("12: 00: 00", "12:00:00"));
     write("ended", &format!("{body}\n"));
+    write("secret.txt", own);
+    write("encoded", &Value::from(body).to_string());
     write("secret", &format!("{own}\n"));
     let webhook = |arguments: &[&str]| Program::within(folder.path(), &[&["webhook"], arguments].concat()).run();
     let signed = webhook(&["sign", "body", "--domain", "shop.test"]);
@@ -58,6 +60,8 @@ async fn webhook_verify_names_the_mistake() {
         signed.out
     );
     write("headers", &signed.out);
+    write("standard", &signed.out.lines().filter(|line| line.starts_with("webhook-")).collect::<Vec<_>>().join("\n"));
+    write("svix", &signed.out.replace("webhook-", "svix-"));
     let curl = webhook(&["sign", "body", "--secret-file", "secret", "--curl", "http://localhost:1/it's"]);
     assert!(curl.out.starts_with("curl ") && curl.out.contains("--data-binary '@body'"), "{}", curl.out);
     let other = integrator.register_domain("other.test").await;
@@ -69,12 +73,19 @@ async fn webhook_verify_names_the_mistake() {
         ("body", text(&other, "webhook_secret"), Some("other_secret")),
         ("spaced", own, Some("parsed_body")),
         ("ended", own, Some("body_end")),
+        ("encoded", own, Some("encoded_body")),
+        ("body", &format!("Bearer {own}"), Some("secret_prefix")),
     ] {
         let verified = webhook(&["verify", body, "--headers", "headers", "--secret", secret, "--json"]);
         let found: Value = serde_json::from_str(&verified.out).expect("JSON");
         let expected = (Some(i32::from(mistake.is_some())), mistake.is_none(), mistake);
         let got = (verified.code, found["valid"] == true, found["mistakes"][0]["mistake"].as_str());
         assert_eq!(got, expected, "{body} {found} {}", verified.err);
+    }
+    for (headers, mistake) in [("standard", None), ("svix", Some("header_names"))] {
+        let verified = webhook(&["verify", "body", "--headers", headers, "--secret-file", "secret.txt", "--json"]);
+        let found: Value = serde_json::from_str(&verified.out).expect("JSON");
+        assert_eq!(found["mistakes"][0]["mistake"].as_str(), mistake, "{headers} {found}");
     }
     let by_domain = ["verify", "body", "--headers", "headers", "--domain", "shop.test", "--sandbox"];
     assert!(webhook(&by_domain).out.starts_with("The signature matches."));
