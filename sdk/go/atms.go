@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// ATMs are the calls of the server's ATM locator. It needs no API key; none is sent.
+// ATMs are the calls of the server's ATM locator, and submissions and reports of ATMs. The locator's tools are called with
+// the token of [WithMCPToken], if it is set, and never with the API key.
 type ATMs struct{ c *Client }
 
 // Position is a place on the earth, in degrees.
@@ -245,7 +246,7 @@ func (a *ATMs) MCPURL() string {
 	if a.c.misuse != nil {
 		return ""
 	}
-	return a.c.origin + "/mcp"
+	return a.c.mcp
 }
 
 func callTool[T any](ctx context.Context, c *Client, name string, arguments any) (*T, error) {
@@ -274,7 +275,7 @@ func callTool[T any](ctx context.Context, c *Client, name string, arguments any)
 	switch {
 	case said.Result != nil && said.Result.IsError:
 		failure := r.unexpected("", nil)
-		failure.Code, failure.Message = "tool_error", "the locator refused the call"
+		failure.Code, failure.Message = CodeToolError, "the locator refused the call"
 		if len(said.Result.Content) > 0 {
 			failure.Message = said.Result.Content[0].Text
 		}
@@ -297,7 +298,7 @@ func rpcError(r *reply) *Error {
 		return nil
 	}
 	failure := r.unexpected("", nil)
-	failure.Code, failure.Message = "mcp_error", said.Error.Message
+	failure.Code, failure.Message = CodeMCPError, said.Error.Message
 	failure.Details = map[string]any{"code": *said.Error.Code}
 	return failure
 }

@@ -30,19 +30,22 @@ type Client struct {
 	Sessions   *Sessions
 	Domains    *Domains
 	Users      *Users
+	Clients    *Clients
 	Deliveries *Deliveries
 	ATMs       *ATMs
 
-	base, origin string
-	misuse       *Error
-	http         *http.Client
+	// The base URL, and the URL of the locator.
+	base, mcp string
+	misuse    *Error
+	http      *http.Client
 	// For calls that are not retried, because the server may have closed an idle connection.
 	fresh   *http.Client
 	timeout time.Duration
 	retries int
 	longest time.Duration
-	// Functions, so that a printed client contains their addresses instead of the key.
+	// Functions, so that a printed client contains their addresses instead of the key and the token.
 	key    func() string
+	token  func() string
 	now    func() time.Time
 	random func() float64
 	// Between two attempts, and between two polls.
@@ -53,7 +56,16 @@ type Client struct {
 type Option func(*Client)
 
 // WithBaseURL sets the address of the API: http or https, with /v1 or /sandbox/v1 at its end.
-func WithBaseURL(base string) Option { return func(c *Client) { c.setBase(base) } }
+func WithBaseURL(base string) Option { return func(c *Client) { c.base = base } }
+
+// WithMCPURL sets the MCP URL of the ATM locator. Default: /mcp at the origin of the base URL.
+func WithMCPURL(address string) Option { return func(c *Client) { c.mcp = address } }
+
+// WithMCPToken sets the token for the ATM locator, if the server requires a token: an access token, or an API key with the
+// scope mcp.
+func WithMCPToken(token string) Option {
+	return func(c *Client) { c.token = func() string { return token } }
+}
 
 // WithTimeout sets the timeout of an attempt. Default: 30 s. The context of a call bounds all of its attempts.
 func WithTimeout(timeout time.Duration) Option {
@@ -74,12 +86,12 @@ func WithHTTPClient(client *http.Client) Option {
 func New(key string, options ...Option) *Client {
 	c := &Client{
 		http: &http.Client{}, timeout: 30 * time.Second, retries: 2, longest: longestDelay,
-		key: func() string { return key }, now: time.Now, random: rand.Float64, sleep: sleep, pause: sleep,
+		key: func() string { return key }, token: func() string { return "" }, base: DefaultBaseURL, now: time.Now, random: rand.Float64, sleep: sleep, pause: sleep,
 	}
-	c.setBase(DefaultBaseURL)
 	for _, option := range options {
 		option(c)
 	}
+	c.checkAddresses()
 	if c.timeout <= 0 || c.retries < 0 {
 		c.misuse = invalidArgument("a timeout must be longer than 0, and retries 0 or more")
 	}
@@ -95,7 +107,8 @@ func New(key string, options ...Option) *Client {
 }
 
 func (c *Client) link() *Client {
-	c.Sessions, c.Domains, c.Users, c.Deliveries, c.ATMs = &Sessions{c}, &Domains{c}, &Users{c}, &Deliveries{c}, &ATMs{c}
+	c.Sessions, c.Domains, c.Users = &Sessions{c}, &Domains{c}, &Users{c}
+	c.Clients, c.Deliveries, c.ATMs = &Clients{c}, &Deliveries{c}, &ATMs{c}
 	return c
 }
 
@@ -106,13 +119,35 @@ func (c *Client) within(longest time.Duration) *Client {
 	return copied.link()
 }
 
-func (c *Client) setBase(base string) {
-	u, err := url.Parse(base)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(base, "?#") {
+// withoutRetries returns a copy of the client with a shorter timeout and without retries.
+func (c *Client) withoutRetries(timeout time.Duration) *Client {
+	copied := *c
+	copied.timeout, copied.retries = min(c.timeout, timeout), 0
+	return copied.link()
+}
+
+func (c *Client) checkAddresses() {
+	base, ok := parseAddress(c.base)
+	if !ok || strings.Contains(c.base, "?") {
 		c.misuse = invalidArgument("the base URL must be http or https, without a query, such as %s", DefaultBaseURL)
 		return
 	}
-	c.misuse, c.base, c.origin = nil, strings.TrimRight(base, "/"), u.Scheme+"://"+u.Host
+	c.base = strings.TrimRight(c.base, "/")
+	if c.mcp == "" {
+		c.mcp = base.Scheme + "://" + base.Host + "/mcp"
+	}
+	if _, ok := parseAddress(c.mcp); !ok {
+		c.misuse = invalidArgument("the MCP URL must be http or https, without user name and fragment, such as https://atm.example/mcp")
+	}
+}
+
+// parseAddress parses an http or https URL without user name and fragment.
+func parseAddress(text string) (*url.URL, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.User != nil || strings.Contains(text, "#") {
+		return nil, false
+	}
+	return u, (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
 // call is a request, with its rules for retries.
@@ -128,8 +163,10 @@ type call struct {
 	wait time.Duration
 	// Never retried, because the caller is waiting.
 	once bool
-	// Sent to the locator: at another path, without the key.
+	// Sent to the locator: at another URL, with the token instead of the key.
 	locator bool
+	// Sent without the key.
+	anonymous bool
 }
 
 // reply is a complete reply.
@@ -161,17 +198,14 @@ func (c *Client) expectNothing(ctx context.Context, k call) error {
 
 // do returns a reply with a status of 2xx, or an *Error.
 func (c *Client) do(ctx context.Context, k call) (*reply, error) {
-	if c.misuse != nil {
-		return nil, c.misuse
-	}
-	if strings.ContainsFunc(c.key()+k.idempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, invalidArgument("the API key or the idempotency key contains a line end or a non-ASCII character")
+	if err := c.checkHeaders(k); err != nil {
+		return nil, err
 	}
 	var body []byte
 	if k.body != nil {
 		encoded, err := json.Marshal(k.body)
 		if err != nil {
-			return nil, &Error{Code: "invalid_argument", Message: "the arguments are no JSON: " + err.Error(), cause: err}
+			return nil, &Error{Code: CodeInvalidArgument, Message: "the arguments are no JSON: " + err.Error(), cause: err}
 		}
 		body = encoded
 	}
@@ -192,12 +226,23 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 	}
 }
 
+// checkHeaders returns an error for an invalid option of the client, or a value that no header can have.
+func (c *Client) checkHeaders(k call) error {
+	if c.misuse != nil {
+		return c.misuse
+	}
+	if strings.ContainsFunc(c.key()+c.token()+k.idempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return invalidArgument("the API key, the MCP token or the idempotency key contains a line end or a non-ASCII character")
+	}
+	return nil
+}
+
 func (c *Client) attempt(ctx context.Context, k call, body []byte) (*reply, *Error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+k.wait)
 	defer cancel()
 	request, err := c.request(ctx, k, body)
 	if err != nil {
-		return nil, &Error{Code: "invalid_argument", Message: err.Error(), cause: err}
+		return nil, &Error{Code: CodeInvalidArgument, Message: err.Error(), cause: err}
 	}
 	client := c.fresh
 	if k.repeatable {
@@ -225,7 +270,7 @@ func (c *Client) attempt(ctx context.Context, k call, body []byte) (*reply, *Err
 func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Request, error) {
 	address := c.base + k.path
 	if k.locator {
-		address = c.origin + "/mcp"
+		address = c.mcp
 	}
 	if len(k.query) > 0 {
 		address += "?" + strings.ReplaceAll(k.query.Encode(), "+", "%20")
@@ -240,7 +285,10 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 	}
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Accept", cmp.Or(k.accept, "application/json"))
-	if !k.locator {
+	switch {
+	case k.locator && c.token() != "":
+		request.Header.Set("Authorization", "Bearer "+c.token())
+	case !k.locator && !k.anonymous:
 		request.Header.Set("Authorization", "Bearer "+c.key())
 	}
 	if body != nil {
@@ -254,16 +302,16 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 
 func lost(err error) *Error {
 	if timeout := (interface{ Timeout() bool })(nil); errors.As(err, &timeout) && timeout.Timeout() {
-		return &Error{Code: "timeout", Message: "no reply came in time: " + err.Error(), cause: err}
+		return &Error{Code: CodeTimeout, Message: "no reply came in time: " + err.Error(), cause: err}
 	}
-	return &Error{Code: "connection_failed", Message: "no reply came, or it was cut: " + err.Error(), cause: err}
+	return &Error{Code: CodeConnectionFailed, Message: "no reply came, or it was cut: " + err.Error(), cause: err}
 }
 
 // refusal returns the error for a reply without a status of 2xx.
 func (c *Client) refusal(r *reply) *Error {
 	var said struct {
 		Error struct {
-			Code    string         `json:"code"`
+			Code    ErrorCode      `json:"code"`
 			Message string         `json:"message"`
 			Details map[string]any `json:"details"`
 		} `json:"error"`
@@ -293,7 +341,7 @@ func (c *Client) retryAfter(text string) time.Duration {
 func (r *reply) unexpected(why string, cause error) *Error {
 	message := "the reply with status " + strconv.Itoa(r.status) + " does not match the API: " + why
 	return &Error{
-		Code: "invalid_response", Message: message, Status: r.status,
+		Code: CodeInvalidResponse, Message: message, Status: r.status,
 		RequestID: r.header.Get("X-Request-Id"), cause: cause,
 	}
 }

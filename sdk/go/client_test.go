@@ -138,7 +138,7 @@ func checkError(t *testing.T, err error, want map[string]any) {
 		t.Fatalf("got %v, wanted %v", err, want)
 	}
 	got := map[string]any{
-		"code": failure.Code, "status": float64(failure.Status), "details": generic(t, failure.Details),
+		"code": string(failure.Code), "status": float64(failure.Status), "details": generic(t, failure.Details),
 		"request_id": failure.RequestID, "retry_after": failure.RetryAfter.Seconds(),
 	}
 	if want["status"] == nil {
@@ -480,7 +480,7 @@ func TestPagesEndWhenTheCallerStops(t *testing.T) {
 	for user, err := range client.Users.All(t.Context(), "dom_1") {
 		var failure *Error
 		if errors.As(err, &failure) {
-			got = append(got, failure.Code)
+			got = append(got, string(failure.Code))
 		} else {
 			got = append(got, user.ID)
 		}

@@ -5,16 +5,9 @@ import (
 	"time"
 )
 
-// Error is the type of all errors of this package. Code is a code of the service or of this list:
-//
-//   - connection_failed: the connection failed before the reply was complete
-//   - timeout: the reply was not complete in time
-//   - invalid_response: a reply that violates the API: no JSON, too long, a redirect
-//   - tool_error, mcp_error: an error of the locator
-//   - invalid_argument: wrong use, detected before a request was sent
-//   - invalid_signature (without a status), invalid_secret, invalid_event, parsed_body: see [VerifyWebhook]
+// Error is the type of all errors of this package; use it with [errors.As]. Programs check Code; messages may change.
 type Error struct {
-	Code    string
+	Code    ErrorCode
 	Message string
 	// Status is the HTTP status of the reply; 0 if there was none.
 	Status int
@@ -29,7 +22,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := "signpost: " + e.Code + ": " + e.Message
+	text := "signpost: " + string(e.Code) + ": " + e.Message
 	if e.RequestID != "" {
 		text += " (" + e.RequestID + ")"
 	}
@@ -45,5 +38,5 @@ func (e *Error) reason() string {
 }
 
 func invalidArgument(format string, values ...any) *Error {
-	return &Error{Code: "invalid_argument", Message: fmt.Sprintf(format, values...)}
+	return &Error{Code: CodeInvalidArgument, Message: fmt.Sprintf(format, values...)}
 }

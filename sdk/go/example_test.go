@@ -32,7 +32,7 @@ func ExampleSessions_Create() {
 	session, err := client.Sessions.Create(context.Background(), signpost.SessionParams{Domain: "localhost"})
 	fmt.Println(session.ID, session.QRData, err)
 	// Output:
-	// signpost: invalid_argument: the API key or the idempotency key contains a line end or a non-ASCII character
+	// signpost: invalid_argument: the API key, the MCP token or the idempotency key contains a line end or a non-ASCII character
 	// sess_1 svc://auth?v=1 <nil>
 }
 
@@ -104,8 +104,10 @@ func ExampleNewLogin() {
 		Domain:       "shop.example",
 		Site:         "https://shop.example",
 		CookieSecret: "at least 32 characters, drawn once and kept",
+		// There is no server in this example.
+		SkipStartupCheck: true,
 		SignIn: func(w http.ResponseWriter, r *http.Request, login signpost.Login) error {
-			http.SetCookie(w, &http.Cookie{Name: "session", Value: "a new one for " + login.User, Path: "/", HttpOnly: true, Secure: true})
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "a new one for " + login.User.ID, Path: "/", HttpOnly: true, Secure: true})
 			return nil
 		},
 	}))

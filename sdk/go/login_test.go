@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -26,21 +28,35 @@ type returnCase struct {
 		Status int
 		JSON   json.RawMessage
 	}
-	SignsIn map[string]string `json:"signs_in"`
+	SignsIn *struct{ User, Mode, Next, Method string } `json:"signs_in"`
 	Expect  struct {
 		Status    int
 		Location  string
 		SetCookie []string `json:"set_cookie"`
-		Throws    map[string]any
+		Error     *struct {
+			Code   ErrorCode
+			Status int
+			Step   string
+		}
 	}
 }
 
-// visit sends a browser's request to a handler with the case's service.
-func visit(t *testing.T, c returnCase, cookieSecret, route string, status int, reply json.RawMessage) (got http.Header, code int, sent []string, login *Login, thrown error) {
+// returned is the effect of a request: its response, the calls of the service, and the calls of the site's functions.
+type returned struct {
+	header http.Header
+	status int
+	sent   []string
+	login  *Login
+	err    error
+	step   string
+}
+
+// send sends a browser's request to a handler with the case's service.
+func send(t *testing.T, c returnCase, cookieSecret, route string, status int, reply json.RawMessage) (got returned) {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		sent = append(sent, r.URL.Path+" "+string(body))
+		got.sent = append(got.sent, r.URL.Path+" "+string(body))
 		w.WriteHeader(status)
 		_, _ = w.Write(reply)
 	}))
@@ -49,17 +65,15 @@ func visit(t *testing.T, c returnCase, cookieSecret, route string, status int, r
 	if path == "" {
 		path = "/"
 	}
-	handler := NewLogin(New("key", WithBaseURL(service.URL+"/v1")), LoginOptions{
+	handler := NewLogin(New("key", WithBaseURL(service.URL+"/v1"), WithRetries(0)), LoginOptions{
 		Domain: c.Domain, Site: c.Site, Path: path, CookieSecret: cookieSecret, FailedPath: c.FailedPath,
 		CurrentUser: func(*http.Request) string { return c.CurrentUser },
 		SignIn: func(_ http.ResponseWriter, _ *http.Request, l Login) error {
-			login = &l
+			got.login = &l
 			return nil
 		},
-		OnError: func(w http.ResponseWriter, _ *http.Request, err error) {
-			thrown = err
-			w.WriteHeader(http.StatusInternalServerError)
-		},
+		OnError:          func(err error, step string) { got.err, got.step = err, step },
+		SkipStartupCheck: true,
 	})
 	handler.now = func() time.Time { return time.Unix(c.Now, 0) }
 	handler.random = func(b []byte) {
@@ -67,21 +81,33 @@ func visit(t *testing.T, c returnCase, cookieSecret, route string, status int, r
 			t.Error("the case has other random bytes", n, err)
 		}
 	}
-	request := httptest.NewRequest(http.MethodGet, c.Path+route+"?"+c.Query, nil)
+	request := httptest.NewRequest(http.MethodGet, c.Site+c.Path+route+"?"+c.Query, nil)
 	if c.Cookies != "" {
 		request.Header.Set("Cookie", c.Cookies)
 	}
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
 	mustEqual(t, "cache", recorder.Header().Get("Cache-Control"), "no-store")
-	return recorder.Header(), recorder.Code, sent, login, thrown
+	got.header, got.status = recorder.Header(), recorder.Code
+	return got
 }
 
-func checkVisit(t *testing.T, c returnCase, header http.Header, status int) {
+func checkReturned(t *testing.T, c returnCase, got returned) {
 	t.Helper()
-	mustEqual(t, "status", status, c.Expect.Status)
-	mustEqual(t, "location", header.Get("Location"), c.Expect.Location)
-	mustEqual(t, "cookies", append([]string{}, header.Values("Set-Cookie")...), append([]string{}, c.Expect.SetCookie...))
+	mustEqual(t, "status", got.status, c.Expect.Status)
+	mustEqual(t, "location", got.header.Get("Location"), c.Expect.Location)
+	mustEqual(t, "cookies", append([]string{}, got.header.Values("Set-Cookie")...), append([]string{}, c.Expect.SetCookie...))
+	want := c.Expect.Error
+	if want == nil {
+		mustEqual(t, "error", got.err, nil)
+		return
+	}
+	var failure *Error
+	mustEqual(t, "typed", errors.As(got.err, &failure), true)
+	mustEqual(t, "error", []any{failure.Code, got.step}, []any{want.Code, want.Step})
+	if failure.Code != CodeInvalidResponse {
+		mustEqual(t, "status of the call", failure.Status, want.Status)
+	}
 }
 
 func TestLoginPassesTheVectors(t *testing.T) {
@@ -97,46 +123,32 @@ func TestLoginPassesTheVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			reply, _ := json.Marshal(created)
-			header, status, sent, _, thrown := visit(t, c, vectors.CookieSecret, "/"+c.Mode, 201, reply)
-			if c.Expect.Throws != nil {
-				c.Expect.Throws["status"] = 201.0
-				checkError(t, thrown, c.Expect.Throws)
-				mustEqual(t, "sent to", header.Get("Location"), "")
-				return
-			}
-			if thrown != nil {
-				t.Fatal(thrown)
-			}
-			checkVisit(t, c, header, status)
+			got := send(t, c, vectors.CookieSecret, "/"+c.Mode, 201, reply)
+			checkReturned(t, c, got)
 			var body any
-			text, isCreation := strings.CutPrefix(sent[0], "/v1/sessions ")
-			if err := json.Unmarshal([]byte(text), &body); err != nil || !isCreation || len(sent) != 1 {
-				t.Fatal(sent, err)
+			text, isCreation := strings.CutPrefix(got.sent[0], "/v1/sessions ")
+			if err := json.Unmarshal([]byte(text), &body); err != nil || !isCreation || len(got.sent) != 1 {
+				t.Fatal(got.sent, err)
 			}
 			mustEqual(t, "session", body, c.Session)
 		})
 	}
 	for _, c := range vectors.Returns {
 		t.Run("return: "+c.Name, func(t *testing.T) {
-			header, status, sent, login, thrown := visit(t, c, vectors.CookieSecret, "/return", c.Reply.Status, c.Reply.JSON)
-			if c.Expect.Throws != nil {
-				checkError(t, thrown, c.Expect.Throws)
-				return
-			}
-			if thrown != nil {
-				t.Fatal(thrown)
-			}
-			checkVisit(t, c, header, status)
+			got := send(t, c, vectors.CookieSecret, "/return", c.Reply.Status, c.Reply.JSON)
+			checkReturned(t, c, got)
 			var want []string
 			if c.Completes != nil {
 				want = []string{fmt.Sprintf(`/v1/sessions/%s/complete {"code":"%s","browser_secret":"%s"}`, c.Completes["id"], c.Completes["code"], c.Completes["browser_secret"])}
 			}
-			mustEqual(t, "requests", sent, want)
-			var got map[string]string
-			if login != nil {
-				got = map[string]string{"user": login.User, "mode": login.Mode, "next": login.Next, "method": login.Session.Method}
+			mustEqual(t, "requests", got.sent, want)
+			mustEqual(t, "logged in", got.login != nil, c.SignsIn != nil)
+			if got.login != nil && c.SignsIn != nil {
+				login := got.login
+				mustEqual(t, "signs in", []string{login.User.ID, login.Mode, login.Next, login.Method},
+					[]string{c.SignsIn.User, c.SignsIn.Mode, c.SignsIn.Next, c.SignsIn.Method})
+				mustEqual(t, "session", login.Session.User.ID, login.User.ID)
 			}
-			mustEqual(t, "signs in", got, c.SignsIn)
 		})
 	}
 }
@@ -173,7 +185,7 @@ func TestInvalidOptionsPanic(t *testing.T) {
 			defer func() {
 				err, _ := recover().(error)
 				var failure *Error
-				if !errors.As(err, &failure) || failure.Code != "invalid_argument" && failure.Code != "invalid_secret" {
+				if !errors.As(err, &failure) || failure.Code != CodeInvalidArgument && failure.Code != CodeInvalidSecret {
 					t.Error("no panic with a reason:", err)
 				}
 			}()
@@ -190,9 +202,10 @@ func TestUnknownRoutesAreNotFound(t *testing.T) {
 	}{
 		{"GET", "/signpost/", 404}, {"GET", "/signpost", 404}, {"GET", "/login", 404}, {"GET", "/signpost/login/a", 404},
 		{"GET", "/signpostlogin", 404}, {"GET", "/signpost/link", 404}, {"POST", "/signpost/login", 405}, {"HEAD", "/signpost/return", 405},
+		{"PUT", "/signpost/logout", 405}, {"GET", "/signpost/events", 405},
 	} {
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, c.path, nil))
+		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, "https://shop.example"+c.path, nil))
 		mustEqual(t, c.method+" "+c.path, recorder.Code, c.status)
 	}
 }
@@ -232,10 +245,73 @@ func TestLoginLimitsItsRetryDelay(t *testing.T) {
 	client := New("key", WithBaseURL(service.URL+"/v1"))
 	client.sleep = func(context.Context, time.Duration) error { return nil }
 	recorder := httptest.NewRecorder()
-	NewLogin(client, loginOptions(nil)).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/signpost/login", nil))
-	mustEqual(t, "the login", []int{recorder.Code, asked}, []int{500, 1})
+	handler := NewLogin(client, loginOptions(func(o *LoginOptions) { o.OnError = func(error, string) {} }))
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "https://shop.example/signpost/login", nil))
+	mustEqual(t, "the login", []any{recorder.Header().Get("Location"), asked}, []any{"/?login_error=unavailable", 1})
 	_, _ = client.Sessions.Get(t.Context(), "sess_1")
 	mustEqual(t, "only the client", asked, 4)
+}
+
+func TestSiteOutsideOfASCIIIsRejected(t *testing.T) {
+	defer func() {
+		err, _ := recover().(error)
+		checkError(t, err, map[string]any{"code": "invalid_argument"})
+	}()
+	parseOrigin("https://bücher.example")
+}
+
+func TestRequestOfABrowserThatLeftIsNotReported(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	client := New("key", WithHTTPClient(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		cancel()
+		return nil, r.Context().Err()
+	})}))
+	handler := NewLogin(client, loginOptions(func(o *LoginOptions) { o.OnError = func(err error, _ string) { t.Error(err) } }))
+	request := httptest.NewRequest(http.MethodGet, "https://shop.example/signpost/login", nil).WithContext(ctx)
+	handler.ServeHTTP(httptest.NewRecorder(), request)
+}
+
+func TestErrorOfTheSiteIs500AndReported(t *testing.T) {
+	var errs []string
+	handler := NewLogin(New("key"), loginOptions(func(o *LoginOptions) {
+		o.SignOut = func(http.ResponseWriter, *http.Request) error { return errors.New("the database is away") }
+		o.OnError = func(err error, step string) { errs = append(errs, step+": "+err.Error()) }
+	}))
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "https://shop.example/signpost/logout", nil))
+	mustEqual(t, "status and location", []any{recorder.Code, recorder.Header().Get("Location")}, []any{500, ""})
+	mustEqual(t, "errors", errs, []string{"logout: the database is away"})
+}
+
+func TestConcurrentRequestsFromAnotherHostAreOneLine(t *testing.T) {
+	var lines atomic.Int32
+	handler := NewLogin(New("key"), loginOptions(nil))
+	handler.log = func(string) { lines.Add(1) }
+	var requests sync.WaitGroup
+	for range 50 {
+		requests.Add(1)
+		go func() {
+			defer requests.Done()
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "https://evil.example/signpost/login?next=%2Fa", nil))
+			mustEqual(t, "location", recorder.Header().Get("Location"), "https://shop.example/signpost/login?next=%2Fa&signpost_host=1")
+		}()
+	}
+	requests.Wait()
+	mustEqual(t, "lines", lines.Load(), int32(1))
+}
+
+func TestCancelPendingClearsTheStatesOfABrowser(t *testing.T) {
+	request := httptest.NewRequest(http.MethodGet, "https://shop.example/logout", nil)
+	request.Header.Set("Cookie", "__Host-signpost-0000000000000001=a; other=b; __Host-signpost-0000000000000002=c; signpost-0000000000000003=d")
+	recorder := httptest.NewRecorder()
+	NewLogin(New("key"), loginOptions(nil)).CancelPending(recorder, request)
+	var names []string
+	for _, line := range recorder.Header().Values("Set-Cookie") {
+		name, _, _ := strings.Cut(line, ";")
+		names = append(names, name)
+	}
+	mustEqual(t, "cleared", names, []string{"__Host-signpost-0000000000000001=", "__Host-signpost-0000000000000002="})
 }
 
 func TestStartDeletesOnlyItsOwnCookies(t *testing.T) {
@@ -245,11 +321,9 @@ func TestStartDeletesOnlyItsOwnCookies(t *testing.T) {
 		request.AddCookie(&http.Cookie{Name: fmt.Sprintf("__Host-signpost-theme%d", at), Value: "dark"})
 		request.AddCookie(&http.Cookie{Name: handler.cookieName("signpost", fmt.Sprint(at)), Value: fmt.Sprintf("v1.s.%d.login.Lw.mac", at)})
 	}
-	recorder := httptest.NewRecorder()
-	handler.setState(recorder, request, "sess_1", state{"secret", 9, ModeLogin, "/", ""})
-	cookies := recorder.Header().Values("Set-Cookie")
-	mustEqual(t, "a new cookie, and three deletions", len(cookies), 4)
-	for at, cookie := range cookies[1:] {
+	cookies := handler.clearOld(request)
+	mustEqual(t, "deletions", len(cookies), 3)
+	for at, cookie := range cookies {
 		mustEqual(t, "cleared", cookie, handler.cookie(handler.cookieName("signpost", fmt.Sprint(at)), "", "0"))
 	}
 }

@@ -192,18 +192,28 @@ func (s *Sessions) Simulate(ctx context.Context, id string, params SimulateParam
 
 // QRSVG returns the QR code of a pending session as SVG.
 func (s *Sessions) QRSVG(ctx context.Context, id string) (string, error) {
-	path, err := path("/sessions/{}/qr.svg", id)
+	image, err := s.image(ctx, "/sessions/{}/qr.svg", id, "image/svg+xml")
+	return string(image), err
+}
+
+// QRPNG returns the QR code of a pending session as PNG.
+func (s *Sessions) QRPNG(ctx context.Context, id string) ([]byte, error) {
+	return s.image(ctx, "/sessions/{}/qr.png", id, "image/png")
+}
+
+func (s *Sessions) image(ctx context.Context, format, id, kind string) ([]byte, error) {
+	path, err := path(format, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	r, err := s.c.do(ctx, call{method: http.MethodGet, path: path, repeatable: true, accept: "image/svg+xml, application/json"})
+	r, err := s.c.do(ctx, call{method: http.MethodGet, path: path, repeatable: true, accept: kind + ", application/json"})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if kind, _, err := mime.ParseMediaType(r.header.Get("Content-Type")); err != nil || kind != "image/svg+xml" {
-		return "", r.unexpected("it is no image/svg+xml", nil)
+	if given, _, err := mime.ParseMediaType(r.header.Get("Content-Type")); err != nil || given != kind {
+		return nil, r.unexpected("it is no "+kind, nil)
 	}
-	return string(r.body), nil
+	return r.body, nil
 }
 
 // Verify checks a signature without a session.
@@ -258,50 +268,6 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 // SendTestEvent sends a test event.
 func (d *Domains) SendTestEvent(ctx context.Context, id string) (*Delivery, error) {
 	return to[Delivery](ctx, d.c, call{method: http.MethodPost}, "/domains/{}/test-event", id)
-}
-
-// Users are the users of hosted domains. A user is identified by ID or by any of the user's public keys.
-type Users struct{ c *Client }
-
-// List returns a page of users, oldest first.
-func (u *Users) List(ctx context.Context, domainID string, params ListParams) (*UserList, error) {
-	return to[UserList](ctx, u.c, call{method: http.MethodGet, query: params.query(), repeatable: true}, "/domains/{}/users", domainID)
-}
-
-// All iterates over all users of a domain, oldest first.
-func (u *Users) All(ctx context.Context, domainID string) iter.Seq2[HostedUser, error] {
-	return pages(ListParams{}, func(page ListParams) ([]HostedUser, string, error) {
-		list, err := u.List(ctx, domainID, page)
-		if err != nil {
-			return nil, "", err
-		}
-		return list.Users, list.NextCursor, nil
-	})
-}
-
-// Get returns a user.
-func (u *Users) Get(ctx context.Context, domainID, user string) (*HostedUser, error) {
-	return to[HostedUser](ctx, u.c, call{method: http.MethodGet, repeatable: true}, "/domains/{}/users/{}", domainID, user)
-}
-
-// Update sets the name and the groups of a user.
-func (u *Users) Update(ctx context.Context, domainID, user string, change UserChange) (*HostedUser, error) {
-	return to[HostedUser](ctx, u.c, call{method: http.MethodPatch, body: change, repeatable: true}, "/domains/{}/users/{}", domainID, user)
-}
-
-// Delete deletes a user and all of its credentials.
-func (u *Users) Delete(ctx context.Context, domainID, user string) error {
-	return remove(ctx, u.c, "/domains/{}/users/{}", domainID, user)
-}
-
-// DeleteAll deletes all users of a domain.
-func (u *Users) DeleteAll(ctx context.Context, domainID string) error {
-	return remove(ctx, u.c, "/domains/{}/users", domainID)
-}
-
-// DeleteCredential deletes a credential of a user, by its ID or its key.
-func (u *Users) DeleteCredential(ctx context.Context, domainID, user, credential string) error {
-	return remove(ctx, u.c, "/domains/{}/users/{}/credentials/{}", domainID, user, credential)
 }
 
 // Deliveries are event deliveries.

@@ -412,6 +412,10 @@ func TestPageExampleLogsAUserIn(t *testing.T) {
 		t.Error(at, page)
 	}
 	waitForEvents(t, client, 2)
+
+	// After the logout, the login page shows no account of the site.
+	home, _ := person.open(site + "/signpost/logout")
+	person.find(home, `(<a href="/signpost/login">Log in</a>)`)
 }
 
 func first(text, _ string) string { return text }

@@ -23,7 +23,7 @@ const (
 	maxBody      = 64 << 10
 	maxNext      = 1024 // bytes, so that its cookie is at most 4096
 	maxRemember  = 10_000
-	cookieMaxAge = 1800
+	cookieMaxAge = 1800 // lifetime of a pending login, in seconds
 )
 
 // SeenEvents records the processed events, so that a repeated delivery has no second effect. Use your own store if several
@@ -42,6 +42,7 @@ type site struct {
 	webhookSecrets func() []string
 	onEvent        func(context.Context, *Event) error
 	seen           SeenEvents
+	onError        func(err error, step string)
 	// The identities of the events that OnEvent is processing.
 	acting *sync.Map
 	now    func() time.Time
@@ -77,11 +78,17 @@ func parseOrigin(text string) string {
 		(u.Path != "" && u.Path != "/") || strings.ContainsAny(text, "?#") {
 		panic(invalidArgument("Site must be the origin that people see, such as https://shop.example, without a path"))
 	}
-	host := strings.ToLower(u.Host)
-	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, port) {
-		host = strings.TrimSuffix(host, port)
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		// Browsers send the ASCII form in the Host header.
+		panic(invalidArgument("Site must have its host in ASCII, such as https://xn--bcher-kva.example"))
 	}
-	return u.Scheme + "://" + host
+	return u.Scheme + "://" + normalizeHost(u.Scheme, u.Host)
+}
+
+// normalizeHost returns a host in lower case without the default port.
+func normalizeHost(scheme, host string) string {
+	port := map[string]string{"http": ":80", "https": ":443"}[scheme]
+	return strings.TrimSuffix(strings.ToLower(host), port)
 }
 
 func (s *site) isSecure() bool { return strings.HasPrefix(s.origin, "https:") }
@@ -89,11 +96,29 @@ func (s *site) isSecure() bool { return strings.HasPrefix(s.origin, "https:") }
 // cookieName returns a name with the prefix that binds the cookie to this host, if the site uses https.
 func (s *site) cookieName(kind, id string) string {
 	digest := sha256.Sum256([]byte(id))
-	name := kind + "-" + hex.EncodeToString(digest[:8])
+	return s.prefixed(kind + "-" + hex.EncodeToString(digest[:8]))
+}
+
+func (s *site) prefixed(name string) string {
 	if s.isSecure() {
 		return "__Host-" + name
 	}
 	return name
+}
+
+// hasHost reports whether a Host header names the site's host.
+func (s *site) hasHost(host string) bool {
+	scheme, _, _ := strings.Cut(s.origin, ":")
+	return scheme+"://"+normalizeHost(scheme, host) == s.origin
+}
+
+// report passes an error to OnError, or logs it.
+func (s *site) report(ctx context.Context, err error, step string) {
+	if s.onError != nil {
+		s.onError(err, step)
+		return
+	}
+	slog.ErrorContext(ctx, "signpost: the step "+step+" failed", "error", err)
 }
 
 func (s *site) cookie(name, value string, maxAge string) string {
@@ -189,7 +214,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		return nil, false
 	}
 	if len(body) == 0 && r.ContentLength > 0 {
-		err := &Error{Code: "parsed_body", Message: "something has read the body already: mount this handler in front " +
+		err := &Error{Code: CodeParsedBody, Message: "something has read the body already: mount this handler in front " +
 			"of it, or let it restore the body with r.Body = io.NopCloser(bytes.NewReader(body))"}
 		slog.ErrorContext(r.Context(), "an event or an answer cannot be read", "error", err)
 		writeError(w, http.StatusInternalServerError, err.Error())
@@ -211,7 +236,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 func (s *site) receive(w http.ResponseWriter, r *http.Request, body []byte) {
 	event, err := verifyWebhook(body, r.Header, s.webhookSecrets(), s.now())
 	if refused := (*Error)(nil); errors.As(err, &refused) {
-		status := map[string]int{"invalid_signature": http.StatusUnauthorized, "invalid_event": http.StatusBadRequest}[refused.Code]
+		status := map[ErrorCode]int{CodeInvalidSignature: http.StatusUnauthorized, CodeInvalidEvent: http.StatusBadRequest}[refused.Code]
 		writeError(w, max(status, http.StatusBadRequest), refused.Message)
 		return
 	}
@@ -224,7 +249,7 @@ func (s *site) receive(w http.ResponseWriter, r *http.Request, body []byte) {
 			return
 		}
 		if err != nil {
-			slog.ErrorContext(r.Context(), "an event could not be handled and will be sent again", "event", event.Identity(), "error", err)
+			s.report(r.Context(), fmt.Errorf("the event %s will be sent again: %w", event.Identity(), err), StepEvents)
 			writeError(w, http.StatusInternalServerError, "the event could not be handled: send it again")
 			return
 		}

@@ -40,7 +40,7 @@ type SessionParams struct {
 	Domain string `json:"domain"`
 	// Mode is login (the default), register or link.
 	Mode string `json:"mode,omitempty"`
-	// User is the user to add a key to, with Mode link.
+	// User is the user to add a key to, with Mode link, or the only user who can complete a login.
 	User       string         `json:"user,omitempty"`
 	WebhookURL string         `json:"webhook_url,omitempty"`
 	Metadata   map[string]any `json:"metadata,omitempty"`
@@ -65,6 +65,7 @@ type Requester struct {
 // RefreshedSession is a session with a new code.
 type RefreshedSession struct {
 	ID        string    `json:"id"`
+	DomainID  string    `json:"domain_id,omitempty"`
 	Challenge string    `json:"challenge"`
 	QRData    string    `json:"qr_data"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -86,6 +87,7 @@ type CreatedSession struct {
 // Session is a login attempt. ExpiresAt is set while it is pending, AuthenticatedAt and User once it is authenticated.
 type Session struct {
 	ID              string       `json:"id"`
+	DomainID        string       `json:"domain_id,omitempty"`
 	Status          string       `json:"status"`
 	Mode            string       `json:"mode,omitempty"`
 	ExpiresAt       time.Time    `json:"expires_at,omitzero"`
@@ -103,6 +105,15 @@ type SessionUser struct {
 	ID         string `json:"id,omitempty"`
 	PublicKey  string `json:"public_key"`
 	DeviceInfo Device `json:"device_info"`
+	// Set for completed sessions of hosted domains. Earlier versions of the service do not send them.
+	Username   string         `json:"username,omitempty"`
+	Name       string         `json:"name,omitempty"`
+	Groups     []string       `json:"groups,omitempty"`
+	ExternalID string         `json:"external_id,omitempty"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+	// CredentialCount is the number of the user's credentials.
+	CredentialCount int  `json:"credential_count,omitempty"`
+	IsNew           bool `json:"is_new,omitempty"`
 }
 
 // Device is a wallet's device, as reported by the wallet.

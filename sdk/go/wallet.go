@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"math"
 	"net/http"
 	"regexp"
@@ -36,6 +35,7 @@ type WalletOptions struct {
 	SignIn         func(w http.ResponseWriter, r *http.Request, login Login) error
 	OnEvent        func(ctx context.Context, event *Event) error
 	SeenEvents     SeenEvents
+	OnError        func(err error, step string)
 	// FindUser returns the ID of the user with this key, or "". Keys are normalized: compressed, in lower-case hex.
 	FindUser func(ctx context.Context, publicKey string) (user string, err error)
 	// CreateUser creates the user of a new key, or returns [ErrUserExists].
@@ -93,6 +93,7 @@ func NewWallet(client *Client, options WalletOptions) *WalletHandler {
 		client: client, domain: options.Domain, codes: options.Codes,
 		signIn: options.SignIn, findUser: options.FindUser, createUser: options.CreateUser, unbound: options.UnboundPolls,
 	}
+	h.onError = options.OnError
 	if h.codes == nil {
 		h.codes = &codeMemory{bySID: map[string]*Code{}, completed: map[string]bool{}}
 	}
@@ -204,7 +205,7 @@ func (h *WalletHandler) poll(w http.ResponseWriter, r *http.Request) {
 	next := localNext(code.Next)
 	first, err := h.codes.Complete(r.Context(), sid)
 	if err == nil && first {
-		err = h.signIn(w, r, Login{User: code.User, Session: code.Session, Mode: code.Mode, Next: next})
+		err = h.signIn(w, r, Login{User: LoginUser{ID: code.User}, Session: code.Session, Mode: code.Mode, Next: next})
 		if err != nil {
 			err = errors.Join(err, h.codes.Save(r.Context(), *code)) // The next poll tries again.
 		}
@@ -262,7 +263,7 @@ func (h *WalletHandler) answer(w http.ResponseWriter, r *http.Request, mode stri
 }
 
 func (h *WalletHandler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	slog.ErrorContext(r.Context(), "an answer or a poll failed", "error", err)
+	h.report(r.Context(), err, StepWallet)
 	writeError(w, http.StatusInternalServerError, "something went wrong on this server: try again")
 }
 

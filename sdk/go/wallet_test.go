@@ -341,7 +341,9 @@ func TestConcurrentRegistrationIsAConflict(t *testing.T) {
 
 func TestFailedSignInIsRetried(t *testing.T) {
 	signIns := 0
+	var errs []string
 	handler, browser := shop(t, func(o *WalletOptions) {
+		o.OnError = func(err error, step string) { errs = append(errs, step+": "+err.Error()) }
 		o.SignIn = func(http.ResponseWriter, *http.Request, Login) error {
 			if signIns++; signIns == 1 {
 				return errors.New("the database is away")
@@ -354,6 +356,7 @@ func TestFailedSignInIsRetried(t *testing.T) {
 		mustEqual(t, "poll", browser("/signpost/poll?sid=sess_1").Code, status)
 	}
 	mustEqual(t, "sign-ins", signIns, 2)
+	mustEqual(t, "errors", errs, []string{"wallet: the database is away"})
 }
 
 func TestCodeMemoryIsBounded(t *testing.T) {

@@ -140,17 +140,17 @@ func verifyWebhook(body []byte, header http.Header, secrets []string, now time.T
 	}
 	event := new(Event)
 	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
-		return nil, &Error{Code: "invalid_event", Message: "the body is null and no event"}
+		return nil, &Error{Code: CodeInvalidEvent, Message: "the body is null and no event"}
 	}
 	if err := json.Unmarshal(body, event); err != nil {
-		return nil, &Error{Code: "invalid_event", Message: "the body is signed, and is no event: " + err.Error(), cause: err}
+		return nil, &Error{Code: CodeInvalidEvent, Message: "the body is signed, and is no event: " + err.Error(), cause: err}
 	}
 	return event, nil
 }
 
 func authenticate(body []byte, header http.Header, secrets []string, keys [][]byte, now time.Time) *Error {
 	refuse := func(reason, message string) *Error {
-		return &Error{Code: "invalid_signature", Message: message, Details: map[string]any{"reason": reason}}
+		return &Error{Code: CodeInvalidSignature, Message: message, Details: map[string]any{"reason": reason}}
 	}
 	signature, ok := headerValue(header, "X-Svc-Signature")
 	if !ok {
@@ -198,7 +198,7 @@ func authenticate(body []byte, header http.Header, secrets []string, keys [][]by
 // standardKeys returns the keys of the secrets for Standard Webhooks. Error messages do not contain a secret.
 func standardKeys(secrets []string) ([][]byte, error) {
 	refuse := func(why string) ([][]byte, error) {
-		return nil, &Error{Code: "invalid_secret", Message: "a signing secret is whsec_ and base64, as the registration of the domain showed it: " + why}
+		return nil, &Error{Code: CodeInvalidSecret, Message: "a signing secret is whsec_ and base64, as the registration of the domain showed it: " + why}
 	}
 	if len(secrets) == 0 {
 		return refuse("there is none")

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::http::request::Parts;
 use data_encoding::BASE64URL_NOPAD;
 use signpost_auth::client::{AtmSearch, Confirm, NewSession, Paging, Runtime, SessionStatus, Signpost, SystemRuntime};
-use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
+use signpost_auth::login::{self, CurrentUser, LoginOptions, LoginSite, SignedIn, SiteError};
 use signpost_auth::receiver::{EventHeaders, EventRules, SiteOrigin, read_event};
 use signpost_auth::{Event, WebhookSecret};
 
@@ -37,11 +37,11 @@ struct Shop(SiteOrigin);
 
 impl LoginSite for Shop {
     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
-        Ok(vec![self.0.set_cookie("login", &start_login(&login.user), 24 * 60 * 60)])
+        Ok(vec![self.0.set_cookie("login", &start_login(&login.user.id), 24 * 60 * 60)])
     }
 
-    async fn current_user(&self, request: &Parts) -> Option<String> {
-        find_login(&self.0, request)
+    async fn current_user(&self, request: &Parts) -> CurrentUser {
+        find_login(&self.0, request).into()
     }
 
     async fn on_event(&self, event: Event) -> Result<(), SiteError> {

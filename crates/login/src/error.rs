@@ -37,6 +37,8 @@ pub enum Error {
     ConfirmCodeRefused,
     #[error("the completion code is wrong, or no wallet has answered yet")]
     CompletionCodeRefused,
+    #[error("the key belongs to another user than the session's 'user', or to no user; use a key of that user")]
+    UserRefused,
     #[error("browser_secret is missing or does not match the hash of the session; the session is cancelled")]
     BrowserRefused,
     #[error("the public key is not a secp256k1 key in hex: 33 bytes (02, 03) or 65 bytes (04)")]
@@ -59,6 +61,8 @@ pub enum Error {
         "the domain {0} is not hosted: set its handler to 'hosted' with PATCH /domains/{{id}}, or use another flow"
     )]
     DomainNotHosted(String),
+    #[error("'user' requires flow 'page': set flow to 'page', or leave user out")]
+    PageFlowRequired,
     #[error(
         "nobody could log in at {0} on a page: add 'scan' to its methods with PATCH /domains/{{id}}, or 'lightning' and leave confirm out"
     )]
@@ -69,6 +73,8 @@ pub enum Error {
         "a Lightning wallet's key is the same for every domain of this login host, so live hosted domains of several accounts cannot offer lightning"
     )]
     SharedLoginHost,
+    #[error("the user has no credential and cannot log in; add the first one with mode 'link'")]
+    NoCredential,
     #[error("the user has no other credential; delete the user instead")]
     LastCredential,
     #[error("a user of the domain has this key already, or this passkey belongs to another user of this server")]
@@ -98,6 +104,7 @@ impl Error {
             | Self::HostRefused
             | Self::ConfirmCodeRefused
             | Self::CompletionCodeRefused
+            | Self::UserRefused
             | Self::BrowserRefused => (StatusCode::NOT_ACCEPTABLE, "invalid_signature"),
             Self::InvalidPublicKey { .. } => (StatusCode::BAD_REQUEST, "invalid_public_key"),
             Self::TimestampOutOfRange { .. } => (StatusCode::REQUEST_TIMEOUT, "timestamp_out_of_range"),
@@ -107,11 +114,13 @@ impl Error {
             Self::SessionCancelled { .. } => (StatusCode::GONE, "session_cancelled"),
             Self::DomainNotRegistered(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_registered"),
             Self::DomainNotHosted(_) => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_hosted"),
+            Self::PageFlowRequired => (StatusCode::UNPROCESSABLE_ENTITY, "page_flow_required"),
             Self::NoLoginMethod(_) => (StatusCode::UNPROCESSABLE_ENTITY, "no_login_method"),
             Self::DomainNotVerified { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_not_verified"),
             Self::DomainVerificationFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "domain_verification_failed"),
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
             Self::SharedLoginHost => (StatusCode::UNPROCESSABLE_ENTITY, "shared_login_host"),
+            Self::NoCredential => (StatusCode::CONFLICT, "no_credential"),
             Self::LastCredential => (StatusCode::CONFLICT, "last_credential"),
             Self::CredentialExists => (StatusCode::CONFLICT, "credential_exists"),
             Self::TooManyCredentials => (StatusCode::CONFLICT, "too_many_credentials"),
@@ -131,7 +140,9 @@ impl Error {
             Self::HostRefused => json!({ "reason": "host" }),
             Self::ConfirmCodeRefused => json!({ "reason": "confirm_code" }),
             Self::CompletionCodeRefused => json!({ "reason": "completion_code" }),
+            Self::UserRefused => json!({ "reason": "user" }),
             Self::BrowserRefused => json!({ "reason": "browser" }),
+            Self::PageFlowRequired => json!({ "field": "flow" }),
             Self::SignatureRefused { reason } => json!({ "reason": reason.to_string() }),
             Self::InvalidPublicKey { public_key } => json!({
                 "public_key": public_key,

@@ -25,12 +25,12 @@ settings.configure(
 
 from signpost_sdk import DEFAULT_BASE_URL, Event, Signpost  # noqa: E402
 from signpost_sdk.django import urls  # noqa: E402
-from signpost_sdk.login import LoggedIn, Login  # noqa: E402
+from signpost_sdk.login import LoggedIn, Login, LoginUser  # noqa: E402
 
 
-def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
+def sign_in(login: LoggedIn[LoginUser], request: HttpRequest) -> None:
     request.session.flush()  # drop all data from before the login
-    request.session["user"] = login.user
+    request.session["user"] = login.user.id
 
 
 def on_event(event: Event) -> None:

@@ -9,16 +9,16 @@ from fastapi.responses import HTMLResponse
 
 from signpost_sdk import DEFAULT_BASE_URL, AsyncSignpost, Event
 from signpost_sdk.fastapi import router
-from signpost_sdk.login import LoggedIn, Login
+from signpost_sdk.login import LoggedIn, Login, LoginUser
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
 people: dict[str, str] = {}  # users by cookie; a real site uses its database, with an expiry
 
 
-async def sign_in(login: LoggedIn[str], request: Request) -> list[str]:
+async def sign_in(login: LoggedIn[LoginUser], request: Request) -> list[str]:
     value = secrets.token_urlsafe()  # a new value, never the value from before the login
-    people[value] = login.user
+    people[value] = login.user.id
     return [login_page.site.set_cookie("login", value, 86400)]
 
 

@@ -7,7 +7,7 @@ from flask import Flask, Request, Response, session
 
 from signpost_sdk import DEFAULT_BASE_URL, Event, Signpost
 from signpost_sdk.flask import blueprint
-from signpost_sdk.login import LoggedIn, Login
+from signpost_sdk.login import LoggedIn, Login, LoginUser
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
@@ -15,9 +15,9 @@ IS_SECURE = SITE.startswith("https:")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 
 
-def sign_in(login: LoggedIn[str], request: Request) -> None:
+def sign_in(login: LoggedIn[LoginUser], request: Request) -> None:
     session.clear()  # drop all data from before the login
-    session["user"] = login.user
+    session["user"] = login.user.id
 
 
 def current_user(request: Request) -> str | None:

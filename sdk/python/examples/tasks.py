@@ -33,7 +33,7 @@ logins: Login[Request] = Login(
     site="http://localhost:9001",
     cookie_secret=os.environ["COOKIE_SECRET"],  # 32 characters or more, identical on all servers of the site
     webhook_secrets=os.environ["WEBHOOK_SECRET"],
-    sign_in=lambda login, request: [logins.site.set_cookie("login", start_login(login.user), 86400)],
+    sign_in=lambda login, request: [logins.site.set_cookie("login", start_login(login.user.id), 86400)],
     current_user=lambda request: find_login(request.headers.get("cookie")),
     on_event=lambda event: print(event.event, event.session_id),
 )

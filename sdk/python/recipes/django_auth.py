@@ -42,14 +42,12 @@ from django.middleware.csrf import get_token  # noqa: E402
 
 from signpost_sdk import DEFAULT_BASE_URL, Signpost  # noqa: E402
 from signpost_sdk.django import urls  # noqa: E402
-from signpost_sdk.login import LoggedIn, Login  # noqa: E402
+from signpost_sdk.login import LoggedIn, Login, LoginUser  # noqa: E402
 
 
 # In a project: views.py
-def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
-    if login.mode == "link":
-        return  # another key of the logged-in user
-    user, is_new = User.objects.get_or_create(username=login.user)
+def sign_in(login: LoggedIn[LoginUser], request: HttpRequest) -> None:
+    user, is_new = User.objects.get_or_create(username=login.user.id)
     if is_new:
         user.set_unusable_password()
         user.save()

@@ -8,7 +8,7 @@ from flask import Flask, Request, Response
 
 from signpost_sdk import DEFAULT_BASE_URL, Signpost
 from signpost_sdk.flask import blueprint
-from signpost_sdk.login import LoggedIn, Login
+from signpost_sdk.login import LoggedIn, Login, LoginUser
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
@@ -34,9 +34,8 @@ logins.login_view = "signpost.login"  # login_required adds ?next=, and the logi
 logins.user_loader(users.get)
 
 
-def sign_in(login: LoggedIn[str], request: Request) -> None:
-    if login.mode != "link":  # a link only adds another key
-        flask_login.login_user(users.setdefault(login.user, User(login.user)))
+def sign_in(login: LoggedIn[LoginUser], request: Request) -> None:
+    flask_login.login_user(users.setdefault(login.user.id, User(login.user.id)))
 
 
 handlers = Login(

@@ -20,7 +20,7 @@ import signpost_sdk.django
 import signpost_sdk.fastapi
 import signpost_sdk.flask
 from signpost_sdk import AsyncSignpost, Event, HttpReply, HttpRequest, Signpost, SignpostError
-from signpost_sdk.login import Incoming, LoggedIn, Login
+from signpost_sdk.login import Incoming, LoggedIn, Login, LoginUser
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 BODY = b'{"event":"later","timestamp":"2023-11-14T22:13:20Z","session_id":"sess_1","data":{}}'
@@ -42,8 +42,8 @@ def reply(request: HttpRequest) -> HttpReply:
     return HttpReply(200, {}, content)
 
 
-def sign_in(login: LoggedIn[str], request: Any) -> list[str]:
-    return [f"login={login.user}; Path=/; HttpOnly", "other=1; Path=/account; Max-Age=60; SameSite=Strict"]
+def sign_in(login: LoggedIn[LoginUser], request: Any) -> list[str]:
+    return [f"login={login.user.id}; Path=/; HttpOnly", "other=1; Path=/account; Max-Age=60; SameSite=Strict"]
 
 
 def make(is_async: bool = False, on_event: Callable[[Event], Any] | None = None) -> Login[Any]:
@@ -59,6 +59,7 @@ def make(is_async: bool = False, on_event: Callable[[Event], Any] | None = None)
         sign_in=sign_in,
         webhook_secrets=SECRET,
         on_event=on_event,
+        startup_check=False,
     )
     return login
 
@@ -249,10 +250,10 @@ def test_async_function_is_rejected_by_blocking_client() -> None:
         signpost_sdk.flask.blueprint(make(is_async=True))
 
 
-def test_async_transport_is_rejected_by_blocking_client() -> None:
-    with pytest.raises(SignpostError) as caught:
-        make(is_async=True).handle(Incoming("GET", "/signpost/login"), None)
-    assert caught.value.code == "invalid_argument"
+def test_async_transport_is_rejected_by_blocking_client(caplog: pytest.LogCaptureFixture) -> None:
+    made = make(is_async=True).handle(Incoming("GET", "/signpost/login"), None)
+    assert made and made.status == 303
+    assert "the step start failed: this client has an async transport: await the handler" in caplog.text
 
 
 def test_other_paths_and_methods_are_ignored() -> None:
@@ -272,3 +273,99 @@ def test_invalid_host_is_a_client_error() -> None:
         with flask_app(make()).test_client() as client:
             assert client.open("/signpost/login", method=method).status_code == 405
         assert django_view(make(), "login")(RequestFactory().generic(method, "/signpost/login")).status_code == 405
+
+
+def fetch(login: Login[Any], kind: str, method: str, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str]]:
+    """Sends a request to a site with this framework; returns the status and the headers."""
+    if kind == "fastapi":
+        reply = asyncio.run(ask(fastapi_app(login), method, path, headers=headers))
+        return reply.status_code, dict(reply.headers)
+    if kind == "flask":
+        with flask_app(login).test_client(use_cookies=False) as client:
+            done = client.open(path, method=method, headers=headers, base_url="https://shop.example")
+        return done.status_code, {name.lower(): value for name, value in done.headers}
+    name = path.partition("?")[0].removeprefix("/signpost/")
+    sent = {"Host": "shop.example"} | headers
+    request = RequestFactory(enforce_csrf_checks=True).generic(method, path, headers=sent)
+    made = django_view(login, name)(request)
+    return made.status_code, {key.lower(): value for key, value in made.items()}
+
+
+@pytest.mark.parametrize("kind", ["fastapi", "flask", "django"])
+def test_frameworks_return_equal_responses(kind: str) -> None:
+    signs_out: list[int] = []
+    login = make()
+    login._sign_out = lambda request: signs_out.append(1)
+    for name in ("login", "register", "link", "logout"):
+        status, headers = fetch(login, kind, "GET", f"/signpost/{name}", {"Sec-Purpose": "prefetch"})
+        assert (status, headers["cache-control"]) == (204, "no-store") and signs_out == []
+        assert "content-type" not in headers
+    assert fetch(login, kind, "GET", "/signpost/link", {})[0] == 404, "the site has no current_user"
+    status, headers = fetch(login, kind, "GET", "/signpost/login?next=/a", {"Host": "www.shop.example"})
+    assert (status, headers["location"]) == (303, "https://shop.example/signpost/login?next=%2Fa&signpost_host=1")
+    status, headers = fetch(login, kind, "GET", "/signpost/login?signpost_host=1", {"Host": "127.0.0.1:9001"})
+    assert (status, headers["location"]) == (303, "https://login.example/login/sess_1")
+    assert fetch(login, kind, "HEAD", "/signpost/link", {})[0] == 405
+    assert fetch(login, kind, "DELETE", "/signpost/logout", {})[0] == 405
+    for method in ("GET", "POST"):
+        status, headers = fetch(login, kind, method, "/signpost/logout?next=/bye", {})
+        assert (status, headers["location"]) == (303, "/bye")
+    assert fetch(login, kind, "POST", "/signpost/logout", {"Sec-Fetch-Site": "cross-site"})[0] == 403
+    assert len(signs_out) == 2
+    take_down(login)
+    assert fetch(login, kind, "GET", "/signpost/login", {})[1]["location"] == "/?login_error=unavailable"
+    status, headers = fetch(login, kind, "GET", "/signpost/login", {"Cookie": "__Host-signpost-unavailable=1"})
+    assert (status, headers["retry-after"]) == (503, "10") and headers["content-type"].startswith("text/plain")
+
+
+def take_down(login: Login[Any]) -> None:
+    """Lets all later requests to the service fail."""
+
+    def lose(request: HttpRequest) -> HttpReply:
+        raise ConnectionError("the service is down")
+
+    login.core.send_sync, login.core.send_async, login._sessions.core.retries = lose, None, 0
+
+
+def test_own_logout_cancels_pending_logins() -> None:
+    login = make()
+    pending = state(login)
+    name = pending.partition("=")[0]
+    assert login.cancel_pending(f"a=b; {pending}") == [f"{name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"]
+    assert login.cancel_pending(None) == []
+
+
+def test_error_of_on_error_does_not_change_the_response(caplog: pytest.LogCaptureFixture) -> None:
+    login = make()
+    take_down(login)
+
+    def fail(error: Exception, step: str) -> None:
+        raise RuntimeError("the log is full")
+
+    login._on_error = fail
+    made = login.handle(Incoming("GET", "/signpost/login"), None)
+    assert made and ("Location", "/?login_error=unavailable") in made.headers
+    assert "on_error failed" in caplog.text
+
+
+def test_errors_of_the_site_go_to_the_framework() -> None:
+    login = make()
+
+    def fail(request: Any) -> str:
+        raise RuntimeError("the database is away")
+
+    login._current_user = fail
+    with pytest.raises(RuntimeError):
+        login.handle(Incoming("GET", "/signpost/link"), None)
+
+
+def test_event_error_goes_to_on_error() -> None:
+    errors: list[tuple[str, str]] = []
+
+    def fail(event: Event) -> None:
+        raise RuntimeError("the database is away")
+
+    login = make(on_event=fail)
+    login._on_error = lambda error, step: errors.append((str(error), step))
+    made = login.handle(Incoming("POST", "/signpost/events", "", SIGNED, BODY), None)
+    assert made and made.status == 500 and errors == [("the database is away", "events")]

@@ -34,7 +34,8 @@ def test_recipe_logs_a_user_in_and_out(
         assert found[1] in ada.log_in(f"{site.origin}/account").text
         # Only a logged-in user can add a key.
         assert "/sandbox/login/" in str(ada.browser.get(f"{site.origin}/signpost/link").url)
-        assert httpx2.get(f"{site.origin}/signpost/link").status_code == 404
+        asked = httpx2.get(f"{site.origin}/signpost/link")
+        assert asked.headers["location"] == "/signpost/login?next=%2Fsignpost%2Flink"
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -37,7 +37,8 @@ def test_example_logs_a_user_in(server: Server, tmp_path: Path, program: str) ->
         # Only a logged-in user can add a key.
         assert "/sandbox/login/" in str(ada.browser.get(f"{site.origin}/signpost/link").url)
         with httpx2.Client() as nobody:
-            assert nobody.get(f"{site.origin}/signpost/link").status_code == 404
+            asked = nobody.get(f"{site.origin}/signpost/link?next=/keys")
+            assert asked.headers["location"] == "/signpost/login?next=%2Fsignpost%2Flink%3Fnext%3D%252Fkeys"
         # The next login has the same user.
         ada.browser.cookies.clear()
         assert user in ada.log_in(f"{site.origin}/signpost/login").text
@@ -59,9 +60,11 @@ def test_example_rejects_invalid_events(server: Server, program: str) -> None:
             assert reply.status_code == status and reply.json()["error"], reply.text
         assert client.get("/signpost/events").status_code == 405
         assert client.get("/signpost/other").status_code == 404
-        # The service rejects the key: the site shows its own error page, without the key.
-        refused = client.get("/signpost/login")
-        assert refused.status_code == 500 and "svc_test_none" not in refused.text
+        # The service rejects the key: that is never the status of a page of the site.
+        refused = client.get("/signpost/login?next=/cart")
+        assert (refused.status_code, refused.headers["location"]) == (303, "/?login_error=unavailable&next=%2Fcart")
+        again = client.get("/signpost/login")
+        assert (again.status_code, again.headers["retry-after"]) == (503, "10")
 
 
 def test_own_handlers_pass_conformance(server: Server) -> None:
@@ -114,6 +117,8 @@ def test_readme_site_is_complete(server: Server, tmp_path: Path) -> None:
     with running(str(tmp_path / "shop.py"), port, variables), person(server, tmp_path / "wallet") as ada:
         assert '<a href="/signpost/login">' in ada.browser.get(origin).text
         assert "You are usr_" in ada.log_in(f"{origin}/signpost/login").text
+        assert "/sandbox/login/" in str(ada.browser.get(f"{origin}/signpost/link").url)
+        assert "Log in" in ada.browser.get(f"{origin}/signpost/logout").text
 
 
 @pytest.mark.parametrize("program", [*SITES, "examples/handlers.py"])

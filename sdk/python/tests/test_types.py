@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
-from signpost_sdk import locator, replies
+from signpost_sdk import errors, locator, replies, reports
 from signpost_sdk.decoding import Reply, wire_name
 
 from .conftest import Server
@@ -38,6 +38,16 @@ SCHEMAS = {
     "Retried": replies.Retried,
     "EventData": replies.EventData,
     "Device": replies.Device,
+    "Client": replies.Client,
+    "ClientWithSecret": replies.ClientWithSecret,
+    "ClientList": replies.ClientList,
+    "MachineReport": reports.AtmReport,
+    "ImportOutcome": reports.ImportOutcome,
+}
+OPTIONAL = {
+    "EventData.device_info",  # missing if the sender implements only the specification
+    "RefreshedSession.domain_id",  # missing if the service is older
+    "CreatedSession.domain_id",
 }
 TOOLS = {
     "find_nearest_bitcoin_atm": locator.NearestAtms,
@@ -78,6 +88,17 @@ def test_locator_result_matches_its_schema(server: Server, name: str) -> None:
     assert problems({}, schema, TOOLS[name], name) == []
 
 
+def test_each_code_has_an_error_class(document: Any) -> None:
+    schema = flat(document, document["components"]["schemas"]["Error"]["properties"]["error"])
+    codes = set(schema["properties"]["code"]["enum"])
+    classes = errors._SUBCLASSES
+    assert codes - classes.keys() == set()
+    for code, kind in classes.items():
+        name = kind.__name__.removesuffix("Error").lower()
+        assert name in (code.replace("_", ""), code.replace("_", "").removesuffix("error"), "requesttimeout"), code
+        assert getattr(errors, kind.__name__) is kind and kind.__doc__
+
+
 def test_schema_differences_are_found(document: Any) -> None:
     schema = flat(document, {"$ref": "#/components/schemas/Session"})
     members = schema["properties"]
@@ -104,8 +125,7 @@ def problems(document: Any, schema: Any, reply: type[Reply], where: str) -> list
         if get_origin(kind) in (Union, types.UnionType):
             kind = next(argument for argument in get_args(kind) if argument is not types.NoneType)
         optional = member.default is not dataclasses.MISSING or member.default_factory is not dataclasses.MISSING
-        # A sender that implements only the specification sends no device.
-        if optional == (name in schema.get("required", [])) and f"{where}.{name}" != "EventData.device_info":
+        if optional == (name in schema.get("required", [])) and f"{where}.{name}" not in OPTIONAL:
             found.append(f"{where}.{name} is {'optional' if optional else 'required'} here and not there")
         found += compare(document, flat(document, members[name]), kind, f"{where}.{name}")
     return found

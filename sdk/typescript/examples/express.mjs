@@ -20,8 +20,12 @@ app.use(
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     signIn({ user }) {
       const value = random(); // a new value, never the value from before the login
-      people.set(value, user);
+      people.set(value, user.id);
       return [cookie.set(value)];
+    },
+    signOut(request) {
+      people.delete(cookie.read(request.headers.cookie));
+      return [cookie.clear()];
     },
     currentUser: whoIs,
     onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),
@@ -30,7 +34,8 @@ app.use(
 app.use(express.json()); // after the login: the signature of an event covers its raw body
 app.get('/', (request, response) => {
   const user = whoIs(request);
+  const links = '<a href="/signpost/link">Add a key</a> <a href="/signpost/logout">Log out</a>';
   response.set('cache-control', 'no-store');
-  response.send(user ? `You are <b id="user">${user}</b>. <a href="/signpost/link">Add a key</a>` : '<a href="/signpost/login">Log in</a>');
+  response.send(user ? `You are <b id="user">${user}</b>. ${links}` : '<a href="/signpost/login">Log in</a>');
 });
 app.listen(PORT, 'localhost');

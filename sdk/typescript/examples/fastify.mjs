@@ -20,7 +20,7 @@ app.register(
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     signIn({ user }) {
       const value = random(); // a new value, never the value from before the login
-      people.set(value, user);
+      people.set(value, user.id);
       return [cookie.set(value)];
     },
     currentUser: whoIs,

@@ -24,7 +24,7 @@ const logins = loginHandlers(signpost, {
   site: 'http://localhost:9001',
   cookieSecret: process.env.COOKIE_SECRET ?? '', // 32 characters or more, identical on all servers of the site
   webhookSecrets: process.env.WEBHOOK_SECRET,
-  signIn: async ({ user }) => [loginCookie.set(await startLogin(user))],
+  signIn: async ({ user }) => [loginCookie.set(await startLogin(user.id))],
   currentUser: (request) => findLogin(request.headers.get('cookie')),
   onEvent: ({ event, session_id }) => console.log(event, session_id),
 });

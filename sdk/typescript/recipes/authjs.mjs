@@ -31,7 +31,7 @@ app.use(
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     async signIn({ user }) {
       // A session in the format of Auth.js, which reads, renews and ends it.
-      const token = await encode({ token: { sub: user }, secret, salt: cookie.name, maxAge });
+      const token = await encode({ token: { sub: user.id }, secret, salt: cookie.name, maxAge });
       return [`${cookie.name}=${token}${cookie.rules}`];
     },
     currentUser: async (request) => (await getSession(request, config))?.user.id,

@@ -34,9 +34,8 @@ app.use(
     site: SITE,
     cookieSecret: process.env.COOKIE_SECRET || random(),
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
-    async signIn({ user: id, mode }, request) {
-      if (!users.has(id)) users.set(id, { id, since: new Date() });
-      if (mode === 'link') return; // another key of the logged-in user
+    async signIn({ user: { id, username } }, request) {
+      if (!users.has(id)) users.set(id, { id, username, since: new Date() });
       // Passport creates a new session, so that the session from before the login is invalid.
       await new Promise((resolve, reject) => request.login(users.get(id), (error) => (error ? reject(error) : resolve())));
     },

@@ -10,11 +10,15 @@ import { parsedBody } from './webhooks.js';
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /** The options of the login handlers, with the framework's own requests and responses. */
-export interface FrameworkLoginOptions<Req, Res> extends Omit<LoginOptions, 'signIn' | 'currentUser'> {
+export interface FrameworkLoginOptions<Req, Res> extends Omit<LoginOptions, 'signIn' | 'signOut' | 'currentUser' | 'confirmRecent'> {
   /** Logs the browser in: sets the site's own cookie on the response, with a new value. */
   signIn(login: Login, request: Req, response: Res): SetCookies | Promise<SetCookies>;
   /** Returns the ID (`usr_…`) of the logged-in user. With it, `<path>/link` adds another key to the user's account. */
   currentUser?: ((request: Req, response: Res) => string | null | undefined | Promise<string | null | undefined>) | undefined;
+  /** Ends the site's login. With it, `<path>/logout` logs the browser out. */
+  signOut?: ((request: Req, response: Res) => SetCookies | Promise<SetCookies>) | undefined;
+  /** Returns whether the logged-in user proved a moment ago to be this user; required for the first key of an account. */
+  confirmRecent?: ((request: Req, response: Res) => boolean | Promise<boolean>) | undefined;
 }
 
 /** The options of the wallet handlers, with the framework's own requests and responses. */
@@ -47,11 +51,13 @@ export type Answer<Req, Res> = (request: Request, own: [Req, Res]) => Promise<Re
 export function adaptLogin<Req, Res>(signpost: Signpost, options: FrameworkLoginOptions<Req, Res>): Answer<Req, Res> {
   const pairs = new WeakMap<Request, [Req, Res]>();
   const own = (request: Request) => pairs.get(request) as [Req, Res];
-  const { signIn, currentUser, ...rest } = options;
+  const { signIn, signOut, currentUser, confirmRecent, ...rest } = options;
   const { handle } = loginHandlers(signpost, {
     ...rest,
     signIn: (login, request) => signIn.call(options, login, ...own(request)),
+    signOut: signOut && ((request) => signOut.call(options, ...own(request))),
     currentUser: currentUser && ((request) => currentUser.call(options, ...own(request))),
+    confirmRecent: confirmRecent && ((request) => confirmRecent.call(options, ...own(request))),
   });
   return (request, pair) => handle((pairs.set(request, pair), request));
 }
@@ -78,6 +84,9 @@ export function toRequest(site: string, { method: asked = 'GET', url = '/', orig
     if (value !== undefined && !name.startsWith(':')) fields.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   const hasBody = body !== undefined && method !== 'GET' && method !== 'HEAD';
+  // HTTP/2 has the host in `:authority`.
+  const authority = headers[':authority'];
+  if (typeof authority === 'string' && !fields.has('host')) fields.set('host', authority);
   // A URL in absolute form, as clients send to proxies, matches no handler.
   const path = originalUrl.startsWith('/') ? originalUrl : '/';
   return new Request(new URL(site).origin + path, { method, headers: fields, ...(hasBody && { body }) });

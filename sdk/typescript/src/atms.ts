@@ -1,5 +1,5 @@
-import { SignpostError } from './error.js';
-import type { Transport } from './transport.js';
+import { SignpostError, invalidArgument } from './error.js';
+import type { SignpostOptions, Transport } from './transport.js';
 
 export type AtmStatus = 'open' | 'closed' | 'temporarily_closed' | 'permanently_closed' | 'out_of_service' | 'unknown';
 
@@ -195,16 +195,79 @@ export interface CityQuery {
   units?: 'miles' | 'km';
 }
 
-/** The ATM locator, by the tools of its MCP endpoint. It needs no API key. */
+/** An operator's ATMs, in the format that operators push to directories. Only coordinates are required. */
+export interface Submission {
+  locations: Record<string, unknown>[];
+}
+
+/** A list that is cut off after its first entries. */
+interface FirstOf<T> {
+  total: number;
+  first: T[];
+}
+
+/** The result of a submission; `item` is a position in `locations`, from 1. */
+export interface ImportOutcome {
+  source: string;
+  /** true in the sandbox, which stores nothing. */
+  dry_run: boolean;
+  added: number;
+  changed: number;
+  unchanged: number;
+  removed: number;
+  /** Locations that are not Bitcoin ATMs. */
+  filtered: number;
+  skipped: FirstOf<{ item: number; reason: string }>;
+  /** Fields that could not be parsed, and are stored as unknown. */
+  doubts: FirstOf<{ item: number; field: string; value: string; reason: string }>;
+  dates?: { newest?: string; oldest?: string; undated: number };
+  columns: Record<string, string>;
+  unused_columns: FirstOf<string>;
+  /** Members with dates that were not used, if there are any. */
+  unused_dates?: string[];
+}
+
+export type Finding = 'there' | 'gone' | 'broken' | 'wrong_place' | 'wrong_hours' | 'other';
+export type FindingSource = 'used' | 'saw' | 'asked' | 'phoned';
+
+/** A finding at an ATM; `other` requires a `text`. */
+export interface NewReport {
+  seen: Finding;
+  how?: FindingSource | null;
+  /** Time of the finding, RFC 3339, within the last 90 days. Default: now. */
+  at?: string | null;
+  /** A note for the moderator, at most 280 characters. */
+  text?: string | null;
+  /** A proof of work; see the API reference. */
+  pow?: string | null;
+}
+
+export interface MachineReport {
+  id: string;
+  atm_id: number;
+  seen: Finding;
+  how?: FindingSource;
+  at: string;
+  state: 'new' | 'shown' | 'accepted' | 'rejected' | 'duplicate' | 'expired';
+  weight: 1 | 3;
+  created_at: string;
+  dry_run?: boolean;
+}
+
+/** The ATM locator, by the tools of its MCP endpoint. Searches need no API key. */
 export class Atms {
   /** The MCP URL for AI assistants. */
   readonly mcpUrl: string;
   readonly #api: Transport;
+  readonly #headers: Record<string, string>;
 
   /** @internal */
-  constructor(api: Transport) {
+  constructor(api: Transport, { mcpUrl, mcpToken }: SignpostOptions) {
+    if (mcpToken === '') throw invalidArgument('mcpToken is empty: leave the option out for a server without tokens');
     this.#api = api;
-    this.mcpUrl = `${new URL(api.baseUrl).origin}/mcp`;
+    this.mcpUrl = mcpUrl === undefined ? `${new URL(api.baseUrl).origin}/mcp` : readMcpUrl(mcpUrl);
+    // The API key of the login API is never sent to the locator.
+    this.#headers = { accept: 'application/json, text/event-stream', ...(mcpToken !== undefined && { authorization: `Bearer ${mcpToken}` }) };
   }
 
   /** Returns the ATMs nearest to a place. Fails with `tool_error`, which explains why, if the place is not understood. */
@@ -232,10 +295,23 @@ export class Atms {
     return this.#call('list_atms_by_city', query);
   }
 
+  /** Submits an operator's ATMs. Requires an API key with the scope `atms`. */
+  async submit(submission: Submission): Promise<ImportOutcome> {
+    return this.#api.writeOnce('POST', '/atms/submissions', submission);
+  }
+
+  /**
+   * Reports the state of an ATM, without the API key. With `asOperator`, the report is sent with a key with the scope `atms`
+   * and takes effect at once, if the account has submitted the ATM.
+   */
+  async report(atmId: number, report: NewReport, { asOperator = false }: { asOperator?: boolean } = {}): Promise<MachineReport> {
+    const path = `/atms/${encodeURIComponent(atmId)}/reports`;
+    return this.#api.send({ method: 'POST', path, body: report, anonymous: !asOperator, repeatable: false, reply: 'json' });
+  }
+
   async #call<T>(name: string, args: object): Promise<T> {
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
-    const headers = { accept: 'application/json, text/event-stream' };
-    const reply = await this.#api.write<ToolReply>('POST', this.mcpUrl, body, headers);
+    const reply = await this.#api.write<ToolReply>('POST', this.mcpUrl, body, this.#headers);
     if (reply.error) {
       throw new SignpostError('mcp_error', reply.error.message, { status: 200, details: { code: reply.error.code } });
     }
@@ -249,4 +325,11 @@ export class Atms {
 interface ToolReply {
   error?: { code: number; message: string };
   result?: { isError?: boolean; content?: { text?: string }[]; structuredContent?: object };
+}
+
+function readMcpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && /^https?:$/.test(url.protocol) && !text.includes('#') && !url.username && !url.password;
+  if (!isPlain) throw invalidArgument('mcpUrl is http(s)://host/mcp, without user name and fragment');
+  return url.href;
 }

@@ -1,5 +1,7 @@
 import { Atms } from './atms.js';
-import { SignpostError, invalidArgument } from './error.js';
+import { Clients } from './clients.js';
+import { SignpostError, checkOptions, invalidArgument } from './error.js';
+import { at, everything } from './paging.js';
 import { Transport, type SignpostOptions } from './transport.js';
 import type * as t from './wire.js';
 import { webhooks } from './webhooks.js';
@@ -16,9 +18,12 @@ export class Signpost {
   readonly sessions: Sessions;
   readonly domains: Domains;
   readonly users: Users;
+  readonly clients: Clients;
   readonly deliveries: Deliveries;
   readonly atms: Atms;
   readonly webhooks: typeof webhooks = webhooks;
+  /** The base URL of the service, without a slash at its end. */
+  readonly baseUrl: string;
   readonly #api: Transport;
   readonly #key: string;
   readonly #options: SignpostOptions;
@@ -30,11 +35,13 @@ export class Signpost {
     this.#key = apiKey;
     this.#options = options;
     this.#api = api;
+    this.baseUrl = api.baseUrl;
     this.sessions = new Sessions(api);
     this.domains = new Domains(api);
     this.users = new Users(api);
+    this.clients = new Clients(api);
     this.deliveries = new Deliveries(api);
-    this.atms = new Atms(api);
+    this.atms = new Atms(api, options);
   }
 
   /** Checks a signature without a session. A wrong signature returns `valid: false`, a malformed signature is an error. */
@@ -59,6 +66,7 @@ export class Sessions {
 
   /** Creates a session. Retries share an `Idempotency-Key`, so that a lost reply creates no second session. */
   async create(session: t.NewSession, options: { idempotencyKey?: string | undefined } = {}): Promise<t.CreatedSession> {
+    checkOptions(options, { idempotencyKey: true }, 'sessions.create');
     const headers = { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() };
     return this.#api.write('POST', '/sessions', session, headers);
   }
@@ -82,7 +90,9 @@ export class Sessions {
    * Waits up to `timeout` seconds (default: 300) until a session is no longer pending, and returns its last state. A session
    * that expired or was cancelled has only its `status` and `id`. If `signal` is aborted, rejects with the signal's reason.
    */
-  async wait(id: string, { timeout = 300, signal }: { timeout?: number | undefined; signal?: AbortSignal | undefined } = {}): Promise<t.Session> {
+  async wait(id: string, options: { timeout?: number | undefined; signal?: AbortSignal | undefined } = {}): Promise<t.Session> {
+    checkOptions(options, { timeout: true, signal: true }, 'sessions.wait');
+    const { timeout = 300, signal } = options;
     if (!(timeout >= 0 && timeout <= 86_400)) throw invalidArgument('timeout is a number of seconds from 0 to 86400');
     const { now, pause } = this.#api.clock;
     const end = now() + timeout * 1000;
@@ -128,6 +138,20 @@ export class Sessions {
   async qrSvg(id: string): Promise<string> {
     const headers = { accept: 'image/svg+xml, application/json' };
     return this.#api.send({ method: 'GET', path: at`/sessions/${id}/qr.svg`, headers, repeatable: true, reply: 'svg' });
+  }
+
+  /** Returns the QR code of a pending session as PNG. */
+  async qrPng(id: string): Promise<Uint8Array> {
+    const headers = { accept: 'image/png, application/json' };
+    return this.#api.send({ method: 'GET', path: at`/sessions/${id}/qr.png`, headers, repeatable: true, reply: 'png' });
+  }
+
+  /**
+   * Yields the state of a session, and each later state until it is final, from a stream. Unlike `wait`, it is not resumed
+   * after a lost connection.
+   */
+  follow(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): AsyncGenerator<t.Session, void, undefined> {
+    return this.#api.stream(at`/sessions/${id}/events`, signal);
   }
 }
 
@@ -188,6 +212,13 @@ export class Users {
     this.#api = api;
   }
 
+  /** Creates a user without keys. Retries share an `Idempotency-Key`, so that a lost reply creates no second user. */
+  async create(domainId: string, user: t.NewUser, options: { idempotencyKey?: string | undefined } = {}): Promise<t.HostedUser> {
+    checkOptions(options, { idempotencyKey: true }, 'users.create');
+    const headers = { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() };
+    return this.#api.write('POST', at`/domains/${domainId}/users`, user, headers);
+  }
+
   /** Returns a page of users, oldest first. */
   async list(domainId: string, query: t.Page = {}): Promise<t.UserList> {
     return this.#api.read(at`/domains/${domainId}/users`, query);
@@ -218,6 +249,21 @@ export class Users {
   /** Deletes a credential of a user. Fails with `last_credential` for the last credential. */
   async deleteCredential(domainId: string, user: string, credential: string): Promise<void> {
     return this.#api.remove(at`/domains/${domainId}/users/${user}/credentials/${credential}`);
+  }
+
+  /** Returns a page of the browsers and applications where the user is signed in. */
+  async signIns(domainId: string, user: string, query: t.Page = {}): Promise<t.SignInList> {
+    return this.#api.read(at`/domains/${domainId}/users/${user}/sign-ins`, query);
+  }
+
+  /** Ends a sign-in. */
+  async endSignIn(domainId: string, user: string, signIn: string): Promise<void> {
+    return this.#api.remove(at`/domains/${domainId}/users/${user}/sign-ins/${signIn}`);
+  }
+
+  /** Ends all sign-ins of the user. */
+  async endSignIns(domainId: string, user: string): Promise<void> {
+    return this.#api.remove(at`/domains/${domainId}/users/${user}/sign-ins`);
   }
 }
 
@@ -262,26 +308,4 @@ function gone(id: string, error: unknown): t.Session {
   if (code === 'session_expired') return { id, status: 'expired' };
   if (code === 'session_cancelled') return { id, status: 'cancelled' };
   throw error;
-}
-
-/** Builds a path in which each ID is a single segment. */
-function at(parts: TemplateStringsArray, ...ids: string[]): string {
-  if (ids.some((id) => typeof id !== 'string' || /^\.{0,2}$/.test(id))) throw invalidArgument('an ID is missing, or is no ID');
-  // An unpaired surrogate cannot be encoded in UTF-8.
-  if (ids.some((id) => /\p{Surrogate}/u.test(id))) throw invalidArgument('an ID has characters that no address can have');
-  return String.raw({ raw: parts.raw }, ...ids.map(encodeURIComponent));
-}
-
-async function* everything<L extends { next_cursor?: string }, T>(
-  list: (page: t.Page) => Promise<L>,
-  items: (list: L) => T[],
-): AsyncGenerator<T, void, undefined> {
-  let cursor: string | undefined;
-  do {
-    const page = await list({ limit: 100, ...(cursor !== undefined && { cursor }) });
-    yield* items(page);
-    const next = page.next_cursor ?? undefined;
-    if (next !== undefined && next === cursor) throw new SignpostError('invalid_response', 'the service returned the same page twice');
-    cursor = next;
-  } while (cursor !== undefined);
 }

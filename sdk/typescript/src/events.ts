@@ -16,6 +16,9 @@ export interface SeenEvents {
   add(id: string): unknown;
 }
 
+/** The handler that an error occurred in: of `/login` and `/register`, `/link`, `/return`, `/logout`, `/events`, or of wallets. */
+export type HandlerStep = 'start' | 'link' | 'return' | 'logout' | 'events' | 'wallet';
+
 /** The options of both kinds of handlers for events. */
 export interface EventOptions {
   /** The domain's `whsec_…`, or several during a rotation. Without it, the event endpoint responds with 404. */
@@ -27,8 +30,11 @@ export interface EventOptions {
   onEvent?: ((event: SignpostEvent) => unknown) | undefined;
   /** Default: the last 10,000 events, in memory. */
   seenEvents?: SeenEvents | undefined;
-  /** Receives the errors that a handler responds to with status 500. Default: `console.error`. */
-  onError?: ((error: unknown) => void) | undefined;
+  /**
+   * Receives the errors of the service and the errors of `onEvent`, with the step. An error of the service is a
+   * `SignpostError` with its `code` and `requestId`. Default: `console.error`.
+   */
+  onError?: ((error: unknown, step: HandlerStep) => unknown) | undefined;
 }
 
 /** @internal The endpoint for the service's events. */
@@ -74,7 +80,7 @@ export class EventEndpoint {
       await this.#options.onEvent?.(event);
       await this.#seen.add(id);
     } catch (error) {
-      return this.fail(error);
+      return this.fail(error, 'events');
     } finally {
       this.#acting.delete(id);
     }
@@ -82,9 +88,20 @@ export class EventEndpoint {
   }
 
   /** Reports an internal error of the site. */
-  fail(error: unknown): Response {
-    (this.#options.onError ?? console.error)(error);
+  async fail(error: unknown, step: HandlerStep): Promise<Response> {
+    await this.report(error, step);
     return reply(500, { error: 'something went wrong on this server: try again' });
+  }
+
+  /** Passes an error to `onError`. An error of `onError` itself is logged, so that the response does not depend on it. */
+  async report(error: unknown, step: HandlerStep): Promise<void> {
+    const { onError } = this.#options;
+    if (!onError) return console.error(`signpost: the step ${step} failed:`, error);
+    try {
+      await onError.call(this.#options, error, step);
+    } catch (fault) {
+      console.error('signpost: onError failed:', fault);
+    }
   }
 }
 

@@ -29,7 +29,7 @@ export type FastifyPlugin = (scope: FastifyScope) => Promise<void>;
  * ```
  */
 export function fastifyLogin<Req extends { raw: NodeRequest }, Rep extends FastifyAnswer>(signpost: Signpost, options: FrameworkLoginOptions<Req, Rep>): FastifyPlugin {
-  return plugin(options, ['/login', '/register', '/link', '/return', '/events'], adaptLogin(signpost, options));
+  return plugin(options, ['/login', '/register', '/link', '/return', '/logout', '/events'], adaptLogin(signpost, options));
 }
 
 /** The wallet handlers as a plugin, with `showCode` and `refreshCode` for the site's login page. */

@@ -38,6 +38,12 @@ export class Site {
     return (this.isSecure ? '__Host-' : '') + name;
   }
 
+  /** Returns whether a `Host` header names the site's host. */
+  hasHost(host: string): boolean {
+    const { protocol, host: own } = new URL(this.origin);
+    return URL.canParse(`${protocol}//${host}`) && new URL(`${protocol}//${host}`).host === own;
+  }
+
   /** Returns the part of the request's path after `path`; undefined for other paths. */
   route(request: Request): string | undefined {
     const { pathname } = new URL(request.url);
@@ -85,6 +91,10 @@ export function isLocalPath(text: unknown): text is string {
 export const toLocation = (place: string): string =>
   place.replace(/[^!-~]|["<>\\^`{|}]/gu, (letter) => toHex(utf8(letter)).toUpperCase().replace(/../g, '%$&'));
 
+/** @internal Escapes the value of a query parameter: all but letters, digits and `-._~`. */
+export const encodeQuery = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
+
 /** @internal Returns the path to continue at; `/` if the text is not a path of this site. */
 export function readNext(text: unknown): string {
   return isLocalPath(text) && utf8(text).length <= MAX_NEXT_BYTES ? text : '/';
@@ -111,11 +121,12 @@ export function cookiesOf(set: SetCookies): readonly string[] {
   return (Array.isArray(set) ? set : (set as { cookies?: readonly string[] } | undefined)?.cookies) ?? [];
 }
 
-/** @internal */
-export function reply(status: number, body: object | undefined, headers: Record<string, string> = {}, cookies: readonly string[] = []): Response {
-  const fields = new Headers({ 'cache-control': 'no-store', ...(body && { 'content-type': 'application/json' }), ...headers });
+/** @internal Returns a response with a JSON body, or with plain text for a person. */
+export function reply(status: number, body: object | string | undefined, headers: Record<string, string> = {}, cookies: readonly string[] = []): Response {
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  const fields = new Headers({ 'cache-control': 'no-store', ...(body !== undefined && { 'content-type': type }), ...headers });
   for (const cookie of cookies) fields.append('set-cookie', cookie);
-  return new Response(body && JSON.stringify(body), { status, headers: fields });
+  return new Response(typeof body === 'object' ? JSON.stringify(body) : (body ?? null), { status, headers: fields });
 }
 
 /** @internal Returns the raw body; undefined if it is too long. */

@@ -1,4 +1,5 @@
-import { SignpostError, invalidArgument, type ErrorFacts } from './error.js';
+import { SignpostError, checkOptions, invalidArgument, type ErrorFacts } from './error.js';
+import { IdleTimer, readEvents } from './stream.js';
 
 const USER_AGENT = 'signpost-sdk-typescript/0.1.0';
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -13,11 +14,19 @@ export interface SignpostOptions {
   retries?: number | undefined;
   /** The function that sends requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined;
+  /** The MCP URL of the ATM locator. Default: `/mcp` at the origin of the base URL. */
+  mcpUrl?: string | undefined;
+  /** The token for the ATM locator, if the server requires one: an access token, or an API key with the scope `mcp`. */
+  mcpToken?: string | undefined;
   /** @internal Maximum `Retry-After` that is waited for, in seconds. */
   longestWait?: number | undefined;
   /** @internal */
   clock?: Partial<Clock> | undefined;
 }
+
+const OPTIONS: Record<keyof SignpostOptions, true> = {
+  baseUrl: true, timeout: true, retries: true, fetch: true, mcpUrl: true, mcpToken: true, longestWait: true, clock: true,
+};
 
 /** @internal Time, randomness and sleeping, which tests replace. */
 export interface Clock {
@@ -44,7 +53,9 @@ export interface Call {
   /** Seconds that the service itself may wait, in addition to the timeout. */
   patience?: number | undefined;
   signal?: AbortSignal | undefined;
-  reply: 'json' | 'svg' | 'none';
+  /** Whether the call is sent without the API key. */
+  anonymous?: boolean | undefined;
+  reply: 'json' | 'svg' | 'png' | 'none';
 }
 
 /** @internal */
@@ -58,6 +69,7 @@ export class Transport {
   readonly #fetch: typeof fetch;
 
   constructor(key: string, options: SignpostOptions) {
+    checkOptions(options, OPTIONS, 'Signpost');
     const { timeout = 30, retries = 2 } = options;
     if (!(timeout > 0 && timeout <= 600)) throw invalidArgument('timeout is a number of seconds above 0, at most 600');
     if (!(Number.isInteger(retries) && retries >= 0 && retries <= 10)) throw invalidArgument('retries is a whole number from 0 to 10');
@@ -120,16 +132,41 @@ export class Transport {
     const late = AbortSignal.timeout(seconds * 1000);
     const signal = call.signal ? AbortSignal.any([late, call.signal]) : late;
     let response: Response;
-    let text: string | undefined;
+    let body: Uint8Array | undefined;
     try {
       response = await this.#fetch(url, { ...init, signal });
-      text = await readText(response);
+      body = await readBody(response);
     } catch (cause) {
       call.signal?.throwIfAborted();
       if (late.aborted) throw new SignpostError('timeout', `no reply within ${seconds} s from ${url.origin}`);
       throw new SignpostError('connection_failed', `the connection to ${url.origin} failed or was cut`, { cause });
     }
-    return readReply(call, response, text, this.clock.now());
+    return readReply(call, response, body, this.clock.now());
+  }
+
+  /**
+   * Opens a stream of server-sent events and yields the data of each. It is not retried: a lost connection, or a pause of
+   * more than the timeout, is an error.
+   */
+  async *stream<T>(path: string, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
+    const call: Call = { method: 'GET', path, headers: { accept: 'text/event-stream, application/json' }, repeatable: false, reply: 'json', signal };
+    const idle = new IdleTimer(this.#timeout);
+    try {
+      const response = await this.#fetch(this.#url(call), { ...this.#request(call), redirect: 'manual', signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal });
+      const isStream = response.ok && /^text\/event-stream *(?:;|$)/i.test(response.headers.get('content-type') ?? '');
+      if (!isStream) {
+        readReply(call, response, await readBody(response), this.clock.now()); // throws the service's error
+        throw new SignpostError('invalid_response', 'the reply is no stream of events');
+      }
+      yield* readEvents(response, idle) as AsyncGenerator<T, void, undefined>;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof SignpostError) throw cause;
+      if (idle.signal.aborted) throw new SignpostError('timeout', `the stream sent nothing for ${this.#timeout} s`);
+      throw new SignpostError('connection_failed', 'the connection of the stream failed or was cut', { cause });
+    } finally {
+      idle.stop();
+    }
   }
 
   #url({ path, query = {} }: Call): URL {
@@ -138,15 +175,15 @@ export class Transport {
     return url;
   }
 
-  #request({ method, path, body, headers = {} }: Call): RequestInit {
+  #request({ method, path, body, headers = {}, anonymous = false }: Call): RequestInit {
     const given = { accept: 'application/json', 'user-agent': USER_AGENT, ...headers };
     const typed = body === undefined ? given : { ...given, 'content-type': 'application/json' };
     try {
-      const fields = new Headers(path.startsWith('/') ? { ...typed, authorization: `Bearer ${this.#key}` } : typed);
+      const fields = new Headers(path.startsWith('/') && !anonymous ? { ...typed, authorization: `Bearer ${this.#key}` } : typed);
       return { method, headers: fields, ...(body !== undefined && { body: JSON.stringify(body) }) };
     } catch {
       // The runtime's error message would contain the key.
-      throw invalidArgument('the API key or the Idempotency-Key has characters that no header can have, such as a line break');
+      throw invalidArgument('the API key, the MCP token or the Idempotency-Key has characters that no header can have, such as a line break');
     }
   }
 }
@@ -159,31 +196,40 @@ function readBaseUrl(text: string): string {
 }
 
 /** Returns the body of a reply; undefined if it is too long. */
-async function readText(response: Response): Promise<string | undefined> {
-  const decoder = new TextDecoder();
+async function readBody(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
-  let [text, length] = ['', 0];
+  const parts: Uint8Array[] = [];
+  let length = 0;
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     length += part.value.length;
     if (length > MAX_REPLY_BYTES) {
       await reader?.cancel();
       return undefined;
     }
-    text += decoder.decode(part.value, { stream: true });
+    parts.push(part.value);
   }
-  return text + decoder.decode();
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    body.set(part, at);
+    at += part.length;
+  }
+  return body;
 }
 
-function readReply(call: Call, response: Response, text: string | undefined, now: number): unknown {
+function readReply(call: Call, response: Response, raw: Uint8Array | undefined, now: number): unknown {
   const { status, headers } = response;
   const facts = { status, requestId: headers.get('x-request-id') ?? undefined, retryAfter: readRetryAfter(headers, now) };
   const unexpected = (what: string) => new SignpostError('invalid_response', `the reply (status ${status}) ${what}`, facts);
-  if (text === undefined) throw unexpected(`has more than ${MAX_REPLY_BYTES} bytes`);
+  if (raw === undefined) throw unexpected(`has more than ${MAX_REPLY_BYTES} bytes`);
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) throw unexpected('is a redirect, which is not followed');
   if (call.reply === 'none' && status === 204) return undefined;
   if (call.reply === 'none' && response.ok) throw unexpected('is not the empty one of a deletion');
-  const isSvg = /^image\/svg\+xml *(?:;|$)/i.test(headers.get('content-type') ?? '');
-  if (call.reply === 'svg' && response.ok && !isSvg) throw unexpected('is no image');
+  const type = /^[^ ;]*/.exec(headers.get('content-type') ?? '')?.[0].toLowerCase();
+  const image = { svg: 'image/svg+xml', png: 'image/png', json: undefined, none: undefined }[call.reply];
+  if (image && response.ok && type !== image) throw unexpected('is no image');
+  if (call.reply === 'png' && response.ok) return raw;
+  const text = new TextDecoder().decode(raw);
   if (call.reply === 'svg' && response.ok) return text;
   const body = parseObject(text);
   if (!body) throw unexpected('is not a JSON object: is the base URL that of the service?');

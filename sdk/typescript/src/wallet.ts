@@ -1,12 +1,12 @@
 import { isSame, toBase64Url } from './bytes.js';
 import type { Signpost } from './client.js';
-import { SignpostError, invalidArgument } from './error.js';
+import { SignpostError, checkOptions, invalidArgument } from './error.js';
 import { EventEndpoint, type EventOptions } from './events.js';
 import { Site, cookieFor, cookiesOf, readCookies, readNext, readRaw, reply, type SetCookies } from './site.js';
 import { parseObject } from './transport.js';
 import type { Answer, Device } from './wire.js';
 
-export type { EventOptions, SeenEvents } from './events.js';
+export type { EventOptions, HandlerStep, SeenEvents } from './events.js';
 export { isLocalPath, type SetCookies } from './site.js';
 
 /** Maximum difference between a wallet's clock and the server's, in seconds. */
@@ -54,6 +54,11 @@ export interface WalletOptions<User> extends EventOptions {
   /** @internal */
   clock?: { now?: () => number } | undefined;
 }
+
+const OPTIONS: Record<keyof WalletOptions<unknown>, true> = {
+  domain: true, site: true, path: true, findUser: true, createUser: true, signIn: true, codes: true, bindPoll: true,
+  webhookSecrets: true, onEvent: true, seenEvents: true, onError: true, clock: true,
+};
 
 /** A code for the login page. */
 export interface Code {
@@ -121,6 +126,7 @@ class WalletFlow<User> {
   readonly #now: () => number;
 
   constructor(signpost: Signpost, options: WalletOptions<User>) {
+    checkOptions(options, OPTIONS, 'walletHandlers');
     if (!options.domain) throw invalidArgument('domain is missing: the one that people log in to');
     this.#site = new Site(options.site, options.path);
     this.#now = options.clock?.now ?? Date.now;
@@ -160,7 +166,7 @@ class WalletFlow<User> {
     } catch (error) {
       if (error instanceof Refusal) return reply(error.status, { error: error.message }, error.headers);
       if (error instanceof SignpostError && error.code === 'parsed_body') throw error;
-      return this.#events.fail(error);
+      return this.#events.fail(error, 'wallet');
     }
   }
 

@@ -26,7 +26,7 @@ export interface NewSession {
   /** A domain of your account. */
   domain: string;
   mode?: Mode | 'registration';
-  /** The user to add a key to; only with `mode: "link"`. */
+  /** With `mode: "link"`, the user to add a key to; with `mode: "login"` and `flow: "page"`, the only user who can log in. */
   user?: string;
   /** The URL that wallets post to. Default: the webhook URL of the domain. */
   webhook_url?: string;
@@ -42,6 +42,7 @@ export interface NewSession {
 
 export interface RefreshedSession {
   id: string;
+  domain_id: string;
   challenge: string;
   /** The content of the QR code, `svc://auth?…`. */
   qr_data: string;
@@ -74,10 +75,19 @@ export interface SessionUser {
   /** In the wallet's encoding. */
   public_key: string;
   device_info: Device;
+  /** The account of a user of a hosted domain, at the time of the reply: absent in lists. */
+  username?: string;
+  name?: string;
+  groups?: string[];
+  /** The number of credentials. */
+  credential_count?: number;
+  /** Whether this session created the user. */
+  is_new?: boolean;
 }
 
 export interface Session {
   id: string;
+  domain_id?: string;
   status: SessionStatus;
   mode?: Mode;
   expires_at?: string;
@@ -221,6 +231,37 @@ export interface HostedUser {
 
 export interface UserList {
   users: HostedUser[];
+  next_cursor?: string;
+}
+
+/** A user without keys, who gets the first key through a link. */
+export interface NewUser {
+  /** The ID of the user in your own database: unique in the domain, at most 128 characters. */
+  external_id?: string;
+  /** 2 to 32 characters, never used by another user. Requires a key with the scope `manage`. */
+  username?: string;
+  /** Requires a key with the scope `manage`. */
+  email?: string;
+  name?: string;
+  groups?: string[];
+  /** At most 4 kB of JSON, with a depth of at most 4. */
+  metadata?: Record<string, unknown>;
+}
+
+/** A place where a user is signed in: a browser at the login page, or an application. */
+export interface SignIn {
+  /** `sgn_…` */
+  id: string;
+  kind: 'browser' | 'grant';
+  /** The application; only for a grant. */
+  client_id?: string;
+  created_at: string;
+  last_used_at?: string;
+  user_agent?: string;
+}
+
+export interface SignInList {
+  sign_ins: SignIn[];
   next_cursor?: string;
 }
 

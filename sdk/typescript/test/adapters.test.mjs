@@ -10,6 +10,7 @@ import fastify from 'fastify';
 import { Signpost } from '@signpost/sdk';
 import { expressLogin, expressWallet } from '@signpost/sdk/express';
 import { fastifyLogin, fastifyWallet } from '@signpost/sdk/fastify';
+import { visit } from './site.mjs';
 import { said } from './vectors.mjs';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -18,8 +19,11 @@ const event = '{ "event":"account.closed", "id":"evt_1", "timestamp":"2026-11-22
 const headers = { 'content-type': 'application/json', 'x-svc-signature': createHmac('sha256', secret).update(event).digest('hex') };
 const fetchOf = async () => said(201, { id: 'sess_1', page_url: 'https://login.example/login/sess_1' });
 const signpost = new Signpost('k', { fetch: fetchOf });
-const options = { domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), webhookSecrets: secret, signIn: () => undefined };
-const walletOptions = { ...options, findUser: () => undefined, createUser: () => undefined };
+const common = { domain: 'localhost', site: 'http://localhost:1', webhookSecrets: secret, signIn: () => undefined };
+const options = { ...common, cookieSecret: 'c'.repeat(32), startupCheck: false };
+const walletOptions = { ...common, findUser: () => undefined, createUser: () => undefined };
+/** Opens a page like a browser that reaches the site through a proxy. */
+const open = (url, method = 'GET', more = {}) => visit(url, { method, headers: { host: 'localhost:1', ...more } });
 
 async function listen(t, handler) {
   const server = createServer(handler).listen(0, '127.0.0.1');
@@ -70,18 +74,81 @@ test('Express: handlers work below a path, with other routes and cookies', async
   const login = expressLogin(signpost, { ...options, path: '/auth/wallet' });
   const set = (_request, response, next) => (response.cookie('before', '1'), next());
   const origin = await listen(t, application(set, ['/auth', login], [express.json()], (request, response) => response.json([request.path, request.body ?? null])));
-  const reply = await fetch(`${origin}/auth/wallet/login?next=/a`, { redirect: 'manual' });
+  const reply = await open(`${origin}/auth/wallet/login?next=/a`);
   assert.deepEqual([reply.status, reply.headers.get('location')], [303, 'https://login.example/login/sess_1']);
   assert.deepEqual(reply.headers.getSetCookie().map((cookie) => cookie.split('=')[0].slice(0, 9)), ['before', 'signpost-']);
   assert.deepEqual(await post(origin, '/auth/wallet/elsewhere', '{"a":1}'), [200, '["/auth/wallet/elsewhere",{"a":1}]']);
   assert.deepEqual(await post(origin, '/auth/wallet/login', '{"a":1}').then(([status]) => status), 405);
 });
 
-test('Express: a long body and a failing service are errors', async (t) => {
-  const failing = new Signpost('k', { fetch: async () => said(500, { error: { code: 'internal_error', message: 'no', details: {} } }) });
-  const origin = await listen(t, application(expressLogin(failing, options)));
+test('Express: a long body is 413', async (t) => {
+  const origin = await listen(t, application(expressLogin(signpost, options)));
   assert.equal((await post(origin, '/signpost/events', 'x'.repeat(65 * 1024)))[0], 413);
-  assert.match(await (await fetch(`${origin}/signpost/login`)).text(), /^internal_error/);
+});
+
+/** An Express and a Fastify site with these options and this service. */
+async function sites(t, more, service = signpost) {
+  const app = fastify();
+  app.register(fastifyLogin(service, { ...options, ...more }));
+  t.after(() => app.close());
+  return [await listen(t, application(expressLogin(service, { ...options, ...more }))), await app.listen({ port: 0, host: '127.0.0.1' })];
+}
+
+test('a failing service is a redirect, and its error goes to onError', async (t) => {
+  for (const status of [401, 429, 500]) {
+    const failing = new Signpost('k', { retries: 0, fetch: async () => said(status, { error: { code: 'internal_error', message: 'no', details: {} } }, { 'x-request-id': 'req_1' }) });
+    const errors = [];
+    for (const origin of await sites(t, { onError: (error, step) => errors.push([error.status, error.requestId, step]) }, failing)) {
+      const reply = await open(`${origin}/signpost/login?next=/cart`);
+      assert.deepEqual([reply.status, reply.headers.get('location')], [303, '/?login_error=unavailable&next=%2Fcart']);
+      assert.equal((await open(`${origin}/signpost/login`, 'GET', { cookie: 'signpost-unavailable=1' })).status, 503);
+    }
+    assert.deepEqual(errors, Array.from({ length: 4 }, () => [status, 'req_1', 'start']));
+  }
+});
+
+test('errors of the site go on to the framework', async (t) => {
+  const currentUser = () => { throw new Error('the database is gone'); };
+  for (const origin of await sites(t, { currentUser })) assert.equal((await open(`${origin}/signpost/link`)).status, 500);
+});
+
+test('the functions of the site get the request and the response of the framework', async (t) => {
+  const names = [];
+  const noted = (name, result) => (request, response) => (names.push([name, typeof (request.raw ?? request).url, typeof (response.raw ?? response).writeHead]), result);
+  const more = { currentUser: noted('currentUser', 'usr_1'), confirmRecent: noted('confirmRecent', false), signOut: noted('signOut', ['a=b']) };
+  const service = new Signpost('k', { fetch: async () => said(200, { id: 'usr_1', credentials: [] }) });
+  for (const origin of await sites(t, more, service)) {
+    assert.equal((await open(`${origin}/signpost/link`)).headers.get('location'), '/?login_error=refused');
+    for (const method of ['GET', 'POST']) assert.deepEqual((await open(`${origin}/signpost/logout`, method)).headers.getSetCookie(), ['a=b']);
+  }
+  const called = ['currentUser', 'confirmRecent', 'signOut', 'signOut'].map((name) => [name, 'string', 'function']);
+  assert.deepEqual(names, [...called, ...called]);
+});
+
+test('another host is redirected to the site, and the log shows it once', async (t) => {
+  const lines = [];
+  for (const origin of await sites(t, { clock: { log: (line) => lines.push(line) } })) {
+    const reply = await open(`${origin}/signpost/login?next=/cart`, 'GET', { host: '127.0.0.1:1' });
+    assert.equal(reply.headers.get('location'), 'http://localhost:1/signpost/login?next=%2Fcart&signpost_host=1');
+    assert.equal((await open(`${origin}/signpost/login?signpost_host=1`, 'GET', { host: '127.0.0.1:1' })).headers.get('location'), 'https://login.example/login/sess_1');
+  }
+  assert.equal(lines.length, 4);
+  assert.match(lines[1], /proxy_set_header Host/);
+});
+
+test('the host of an HTTP/2 request is its authority', async () => {
+  const response = { headers: {}, setHeader: (name, value) => (response.headers[name] = value), appendHeader: () => undefined, end: () => undefined };
+  const request = { method: 'GET', url: '/signpost/login', headers: { ':authority': 'www.localhost:1', ':path': '/signpost/login' } };
+  await expressLogin(signpost, { ...options, clock: { log: () => undefined } })(request, response, assert.fail);
+  assert.equal(response.headers.location, 'http://localhost:1/signpost/login?signpost_host=1');
+});
+
+test('a script and a prefetch start no login', async (t) => {
+  for (const origin of await sites(t, {})) {
+    const reply = await fetch(`${origin}/signpost/login`, { redirect: 'manual' }); // Sec-Fetch-Mode: cors
+    assert.deepEqual([reply.status, reply.headers.get('cache-control'), await reply.text()], [204, 'no-store', '']);
+    assert.equal((await open(`${origin}/signpost/login`, 'GET', { 'sec-purpose': 'prefetch' })).status, 204);
+  }
 });
 
 test('node:http can call the middleware', async (t) => {
@@ -105,7 +172,7 @@ test('Fastify: event bodies are read raw, other bodies are parsed', async (t) =>
   assert.equal((await fetch(`${origin}/own/wallet/login`, { method: 'POST', body: '{}' })).status, 400);
   assert.equal((await fetch(`${origin}/signpost/events`)).status, 405);
   assert.equal((await fetch(`${origin}/signpost/login`, { method: 'HEAD' })).status, 405);
-  const reply = await fetch(`${origin}/signpost/login`, { redirect: 'manual' });
+  const reply = await open(`${origin}/signpost/login`);
   assert.deepEqual([reply.status, reply.headers.getSetCookie().length], [303, 1]);
 });
 

@@ -71,10 +71,22 @@ test('express.mjs: a link adds another key', async (t) => {
   const { origin, signpost, id } = await open(t, 'express.mjs');
   const person = new Person(server);
   await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
-  assert.equal((await new Person(server).open(`${origin}/signpost/link`)).status, 404);
+  const stranger = await new Person(server).open(`${origin}/signpost/link`, { stop: true });
+  assert.equal(stranger.location, '/signpost/login?next=%2Fsignpost%2Flink');
   const page = await person.open(`${origin}/signpost/link`);
   assert.match(page.url, /\/login\/sess_/);
   assert.equal((await signpost.users.list(id)).users.length, 1);
+});
+
+test('express.mjs: a logout ends the login, and cancels a pending link', async (t) => {
+  const { origin } = await open(t, 'express.mjs');
+  const person = new Person(server);
+  await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
+  await person.open(`${origin}/signpost/link`);
+  const home = await person.open(`${origin}/signpost/logout`);
+  assert.equal(home.url, `${origin}/`);
+  assert.match(home.text, /Log in/);
+  assert.equal(home.cookies.size, 0);
 });
 
 test('next: the route module logs users in', async (t) => {
@@ -88,6 +100,10 @@ test('next: the route module logs users in', async (t) => {
   const home = await person.open(back, { ask });
   assert.match(whoIs(`site_login=${home.cookies.get('site_login')}`), /^usr_/);
   assert.equal((await GET(new Request(`${origin}/signpost/else`))).status, 404);
+  // The requests of a `<Link>` in production mode; Next.js opens the page itself if a click gets no data.
+  for (const headers of [{ rsc: '1', 'next-router-prefetch': '1', 'next-router-segment-prefetch': '/_tree' }, { rsc: '1' }, { 'sec-fetch-mode': 'cors' }]) {
+    assert.equal((await GET(new Request(`${origin}/signpost/login?_rsc=1f3a`, { headers }))).status, 204);
+  }
 });
 
 test('handlers.mjs: the conformance kit finds no errors', async (t) => {

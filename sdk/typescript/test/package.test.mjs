@@ -11,8 +11,8 @@ const run = promisify(execFile);
 const ROOT = new URL('../', import.meta.url).pathname;
 const tool = (name) => join(ROOT, 'tools/node_modules/.bin', name);
 /** Maximum sizes of the package and of its code, to notice growth. */
-const MOST_PACKED = 48 * 1024;
-const MOST_SCRIPTS = 72 * 1024;
+const MOST_PACKED = 60 * 1024;
+const MOST_SCRIPTS = 96 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'signpost-pack-'));
 let packed;
@@ -57,7 +57,7 @@ test('all modules can be imported after an installation', async () => {
 });
 
 test('the core does not depend on Node', () => {
-  for (const file of ['atms', 'bytes', 'client', 'error', 'events', 'index', 'login', 'site', 'transport', 'wallet', 'webhooks']) {
+  for (const file of ['atms', 'bytes', 'client', 'clients', 'error', 'events', 'index', 'login', 'navigation', 'paging', 'site', 'startup', 'state', 'stream', 'transport', 'wallet', 'webhooks']) {
     const text = readFileSync(join(ROOT, `dist/${file}.js`), 'utf8').replaceAll(/^ *(?:\/\/|\/?\*).*$/gm, '');
     assert.doesNotMatch(text, /\b(?:Buffer|process|require|__dirname)\b|from 'node:|from '[^.]/, file);
   }

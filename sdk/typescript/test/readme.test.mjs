@@ -56,6 +56,8 @@ test('the shop logs users in and receives events', async (t) => {
   assert.match(home.text, /You are <b id="user">usr_\w+<\/b>/);
   const [line] = await new Promise((resolve) => shop.child.stdout.once('data', (chunk) => resolve(String(chunk).split('\n'))));
   assert.match(line, /^register usr_/);
+  assert.match((await person.open(`${origin}/signpost/link`)).url, /\/login\/sess_/);
+  assert.match((await person.open(`${origin}/signpost/logout`)).text, /Log in/);
 });
 
 const PRELUDE = `import express from 'express'; import { Signpost } from '@signpost/sdk';

@@ -40,7 +40,8 @@ for (const [name, cookie] of [['passport', 'session'], ['authjs', 'authjs.sessio
     assert.notEqual(again.cookies.get(cookie), session);
     // Only a logged-in user can add a key.
     assert.match((await person.open(`${origin}/signpost/link`)).url, /\/login\/sess_/);
-    assert.equal((await new Person(server).open(`${origin}/signpost/link`)).status, 404);
+    const stranger = await new Person(server).open(`${origin}/signpost/link`, { stop: true });
+    assert.equal(stranger.location, '/signpost/login?next=%2Fsignpost%2Flink');
   });
 }
 

@@ -81,7 +81,7 @@ for (const vector of endpoint) {
       if (fails) throw new Error('the site fails');
     };
     const login = loginHandlers(new Signpost('k'), {
-      domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), webhookSecrets: vector.secrets,
+      domain: 'localhost', site: 'http://localhost:1', cookieSecret: 'c'.repeat(32), startupCheck: false, webhookSecrets: vector.secrets,
       onEvent, onError: () => undefined, signIn: () => [], clock: { now: () => vector.now * 1000 },
     });
     for (const step of vector.steps) {
@@ -101,14 +101,14 @@ test('a secret with a line break is reported', async () => {
 });
 
 test('without a secret no event is accepted', async () => {
-  const login = loginHandlers(new Signpost('k'), { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), signIn: () => [] });
+  const login = loginHandlers(new Signpost('k'), { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), startupCheck: false, signIn: () => [] });
   const reply = await login.handle(new Request('https://a.example/signpost/events', { method: 'POST', body: '{}' }));
   assert.equal(reply.status, 404);
 });
 
 /** A site, and a function that sends it an event. */
 function siteOf(options) {
-  const common = { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), webhookSecrets: made[0].secret, signIn: () => [], onError: () => undefined };
+  const common = { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), startupCheck: false, webhookSecrets: made[0].secret, signIn: () => [], onError: () => undefined };
   const login = loginHandlers(new Signpost('k'), { ...common, ...options });
   return async (id) => {
     const body = JSON.stringify({ id, event: 'later', timestamp: '', session_id: '', data: {} });

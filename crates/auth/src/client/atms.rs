@@ -8,12 +8,13 @@ use url::Url;
 
 use super::atm_details::{AtmDetails, SeveralAtms};
 use super::atm_types::{AreaStatus, AtmList, CityAtms};
+use super::reports::{ImportOutcome, MachineReport, NewReport, Submission};
 use super::searches::{AtmSearch, CitySearch, StatusSearch};
 use super::transport::ApiCall;
-use super::{Signpost, SignpostError};
+use super::{ErrorCode, Signpost, SignpostError};
 
-/// The calls of the ATM locator's tools, sent to `/mcp` at the origin of the base URL; see
-/// [`Signpost::atms`].
+/// The calls of the ATM locator's tools, sent to `/mcp` at the origin of the base URL, and the calls
+/// of the API about ATMs; see [`Signpost::atms`].
 #[derive(Clone, Copy, Debug)]
 pub struct Atms<'a>(pub(super) &'a Signpost);
 
@@ -95,9 +96,49 @@ impl Atms<'_> {
         self.use_tool("list_atms_by_city", search).await
     }
 
+    /// Reports the state of an ATM without the API key, as a visitor.
+    ///
+    /// Sends `POST /atms/{id}/reports`.
+    ///
+    /// # Errors
+    /// Returns `atm_not_found` for an unknown ID.
+    pub async fn report(&self, atm_id: u64, report: &NewReport) -> Result<MachineReport, SignpostError> {
+        self.0.fetch(self.report_call(atm_id, report)?.without_credential()).await
+    }
+
+    /// Reports the state of an ATM of the account's operator, with the API key.
+    ///
+    /// Sends `POST /atms/{id}/reports`.
+    ///
+    /// # Errors
+    /// Returns `atm_not_found` for an unknown ID, or `atm_not_yours` for the ATM of another
+    /// operator.
+    pub async fn report_as_operator(&self, atm_id: u64, report: &NewReport) -> Result<MachineReport, SignpostError> {
+        self.0.fetch(self.report_call(atm_id, report)?).await
+    }
+
+    /// Submits the ATMs of an operator. In the sandbox, nothing is stored.
+    ///
+    /// Sends `POST /atms/submissions`.
+    ///
+    /// # Errors
+    /// Returns `insufficient_scope` if the API key does not belong to an operator of ATMs.
+    pub async fn submit(&self, submission: &Submission) -> Result<ImportOutcome, SignpostError> {
+        let call = self.0.call(Method::POST, &["atms", "submissions"])?.json(submission)?;
+        self.0.fetch(call.not_idempotent()).await
+    }
+
+    fn report_call(self, atm_id: u64, report: &NewReport) -> Result<ApiCall, SignpostError> {
+        let call = self.0.call(Method::POST, &["atms", &atm_id.to_string(), "reports"])?;
+        Ok(call.json(report)?.not_idempotent())
+    }
+
     /// Returns the URL of the MCP endpoint, to configure it in AI assistants.
     #[must_use]
     pub fn mcp_url(&self) -> Url {
+        if let Some(url) = &self.0.mcp_url {
+            return url.clone();
+        }
         let mut url = self.0.base.clone();
         url.set_path("/mcp");
         url
@@ -106,10 +147,11 @@ impl Atms<'_> {
     async fn use_tool<T: DeserializeOwned>(&self, name: &str, arguments: &impl Serialize) -> Result<T, SignpostError> {
         let params = json!({ "name": name, "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let reply = self.0.send(ApiCall::new(Method::POST, self.mcp_url()).without_api_key().json(&message)?).await?;
+        let call = ApiCall::new(Method::POST, self.mcp_url()).for_locator(self.0.mcp_token.clone());
+        let reply = self.0.send(call.json(&message)?).await?;
         let ToolReply { result, error } = reply.parse()?;
         if let Some(ToolFault { code, message }) = error {
-            let mut error = reply.error("mcp_error", &message);
+            let mut error = reply.error(ErrorCode::McpError, &message);
             error.details.insert("code".to_owned(), code.into());
             return Err(error);
         }
@@ -118,7 +160,7 @@ impl Atms<'_> {
         };
         if outcome.is_error {
             let texts: Vec<_> = outcome.content.into_iter().map(|content| content.text).collect();
-            return Err(reply.error("tool_error", &texts.join("\n")));
+            return Err(reply.error(ErrorCode::ToolError, &texts.join("\n")));
         }
         let content = outcome.structured_content.unwrap_or_default();
         serde_json::from_value(content).map_err(|error| reply.unexpected(error))

@@ -6,18 +6,16 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::error_code::ErrorCode;
+
 /// Error of a call that the service rejected or that could not be completed.
 ///
 /// It never contains the API key.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SignpostError {
-    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or a code of
-    /// this client: `connection_failed` (no complete response), `timeout`, `invalid_response` (an
-    /// undocumented response: not JSON, too long, or a redirect), `tool_error` (a tool of the
-    /// locator failed), `mcp_error` (the locator rejected the call; see `details.code`) and
-    /// `invalid_argument` (nothing was sent).
-    pub code: String,
+    /// The reason. Programs check the code, because messages may change.
+    pub code: ErrorCode,
     /// The HTTP status, if a response was received.
     pub status: Option<u16>,
     /// A description of the error for developers.
@@ -37,37 +35,30 @@ struct ErrorEnvelope {
 
 #[derive(Deserialize)]
 struct ErrorMembers {
-    code: String,
+    code: ErrorCode,
     message: String,
     #[serde(default)]
     details: Map<String, Value>,
 }
 
 impl SignpostError {
-    pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.to_owned(),
-            status: None,
-            message: message.into(),
-            details: Map::new(),
-            request_id: None,
-            retry_after: None,
-        }
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, status: None, message: message.into(), details: Map::new(), request_id: None, retry_after: None }
     }
 
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
-        Self::new("invalid_argument", message)
+        Self::new(ErrorCode::InvalidArgument, message)
     }
 
     pub(super) fn invalid_response(status: StatusCode, message: impl fmt::Display) -> Self {
         let message = format!("the reply with status {} is not of the service: {message}", status.as_u16());
-        Self { status: Some(status.as_u16()), ..Self::new("invalid_response", message) }
+        Self { status: Some(status.as_u16()), ..Self::new(ErrorCode::InvalidResponse, message) }
     }
 
     /// Creates the error for a missing or incomplete response. The message contains the host, but
     /// no header.
     pub(super) fn no_reply(error: reqwest::Error) -> Self {
-        let code = if error.is_timeout() { "timeout" } else { "connection_failed" };
+        let code = if error.is_timeout() { ErrorCode::Timeout } else { ErrorCode::ConnectionFailed };
         let host = error.url().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let error = error.without_url();
         let mut message = format!("no reply from {host}: {error}");
@@ -83,7 +74,7 @@ impl SignpostError {
     pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Self {
         match serde_json::from_slice(body) {
             Ok(ErrorEnvelope { error: ErrorMembers { code, message, details } }) => {
-                Self { status: Some(status.as_u16()), details, ..Self::new(&code, message) }
+                Self { status: Some(status.as_u16()), details, ..Self::new(code, message) }
             }
             Err(_) => Self::invalid_response(status, "it has no error of the documented form"),
         }
@@ -92,7 +83,7 @@ impl SignpostError {
     /// Returns `true` if the response is missing or incomplete, so that the service may have
     /// executed the call.
     pub(super) fn is_reply_missing(&self) -> bool {
-        matches!(&*self.code, "connection_failed" | "timeout")
+        matches!(self.code, ErrorCode::ConnectionFailed | ErrorCode::Timeout)
     }
 }
 

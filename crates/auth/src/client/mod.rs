@@ -21,15 +21,19 @@
 mod atm_details;
 mod atm_types;
 mod atms;
+mod clients;
 mod deliveries;
 mod domains;
 mod error;
+mod error_code;
+mod reports;
 mod retry;
 mod runtime;
 mod searches;
 mod session_types;
 mod sessions;
 mod shared_types;
+mod stream;
 mod transport;
 mod users;
 
@@ -38,7 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Method;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -47,12 +51,21 @@ pub use atm_types::{
     Advisory, AlternativePlace, AreaStatus, AtmList, AtmStatus, CityAtms, ListedAtm, ResolvedLocation,
 };
 pub use atms::Atms;
+pub use clients::{
+    Client, ClientAuthMethod, ClientChange, ClientList, ClientRotation, ClientWithSecret, Clients, EmailClaim,
+    NewClient, SigningAlgorithm,
+};
 pub use deliveries::{Deliveries, Delivery, DeliveryFilter, DeliveryList, DeliveryState, Retried};
 pub use domains::{
     Domain, DomainChange, DomainList, Domains, HandlerKind, ListedDomain, NewDomain, ProvedDomain, RegisteredDomain,
     Registration,
 };
 pub use error::SignpostError;
+pub use error_code::ErrorCode;
+pub use reports::{
+    DateRange, DoubtfulField, Finding, FindingSource, FirstOf, ImportOutcome, MachineReport, NewReport, ReportState,
+    SkippedLocation, Submission,
+};
 pub use runtime::{Runtime, SystemRuntime};
 pub use searches::{AtmSearch, CitySearch, StatusSearch};
 pub use session_types::{
@@ -61,8 +74,11 @@ pub use session_types::{
 };
 pub use sessions::Sessions;
 pub use shared_types::{Change, Confirm, LoginMethod, Metadata, Paging, Signed, Verification};
+pub use stream::SessionStream;
 use transport::{ApiCall, ApiReply, Transport, address, http_client};
-pub use users::{Credential, CredentialKind, HostedUser, UserChange, UserList, Users};
+pub use users::{
+    Credential, CredentialKind, HostedUser, NewUser, SignIn, SignInKind, SignInList, UserChange, UserList, Users,
+};
 
 /// Base URL of the sandbox of a service on this machine.
 const DEFAULT_BASE_URL: &str = "http://localhost:8080/sandbox/v1";
@@ -77,6 +93,8 @@ const RETRIES: u32 = 2;
 pub struct Signpost {
     transport: Transport,
     base: Url,
+    mcp_url: Option<Url>,
+    mcp_token: Option<SecretString>,
     runtime: Arc<dyn Runtime>,
 }
 
@@ -90,8 +108,11 @@ impl Signpost {
     /// # Errors
     /// Returns `connection_failed` if the system has no trusted root certificates.
     pub fn new(api_key: impl Into<SecretString>) -> Result<Self, SignpostError> {
-        let transport = Transport { http: http_client()?, key: api_key.into(), timeout: TIMEOUT, retries: RETRIES };
-        Ok(Self { transport, base: parse_base(DEFAULT_BASE_URL)?, runtime: Arc::new(SystemRuntime) })
+        let (http, key) = (http_client()?, api_key.into());
+        let max_wait_secs = retry::MAX_WAIT_SECS;
+        let transport = Transport { http, key, timeout: TIMEOUT, retries: RETRIES, max_wait_secs };
+        let base = parse_base(DEFAULT_BASE_URL)?;
+        Ok(Self { transport, base, mcp_url: None, mcp_token: None, runtime: Arc::new(SystemRuntime) })
     }
 
     /// Sets the base URL: the address of the server, followed by `/v1` or `/sandbox/v1`.
@@ -101,6 +122,34 @@ impl Signpost {
     /// user name.
     pub fn with_base_url(self, base_url: &str) -> Result<Self, SignpostError> {
         Ok(Self { base: parse_base(base_url)?, ..self })
+    }
+
+    /// Sets the URL of the ATM locator's MCP endpoint, by default `/mcp` at the origin of the base
+    /// URL.
+    ///
+    /// # Errors
+    /// Returns `invalid_argument` if the URL is not http or https, or has a query, a fragment or a
+    /// user name.
+    pub fn with_mcp_url(self, mcp_url: &str) -> Result<Self, SignpostError> {
+        match Url::parse(mcp_url) {
+            Ok(url) if is_base(&url) => Ok(Self { mcp_url: Some(url), ..self }),
+            _ => Err(SignpostError::invalid_argument(
+                "the MCP URL is an http or https URL without query and user name, such as https://<host>/mcp",
+            )),
+        }
+    }
+
+    /// Sets the token for the ATM locator, if the server requires one: an access token, or an API
+    /// key with the scope `mcp`. The API key of this client is never sent to the locator.
+    ///
+    /// # Errors
+    /// Returns `invalid_argument` if the token is empty.
+    pub fn with_mcp_token(self, mcp_token: impl Into<SecretString>) -> Result<Self, SignpostError> {
+        let mcp_token = mcp_token.into();
+        if mcp_token.expose_secret().is_empty() {
+            return Err(SignpostError::invalid_argument("the token for the locator is empty"));
+        }
+        Ok(Self { mcp_token: Some(mcp_token), ..self })
     }
 
     /// Sets the timeout of each attempt, 30 seconds by default. Calls that wait for a session may
@@ -150,13 +199,19 @@ impl Signpost {
         Users(self)
     }
 
+    /// Returns the calls about the OpenID Connect clients of hosted domains.
+    #[must_use]
+    pub fn clients(&self) -> Clients<'_> {
+        Clients(self)
+    }
+
     /// Returns the calls about deliveries of events to your endpoints.
     #[must_use]
     pub fn deliveries(&self) -> Deliveries<'_> {
         Deliveries(self)
     }
 
-    /// Returns the calls about Bitcoin ATMs. They are sent without the API key.
+    /// Returns the calls about Bitcoin ATMs. Searches are sent without the API key.
     #[must_use]
     pub fn atms(&self) -> Atms<'_> {
         Atms(self)
@@ -171,6 +226,19 @@ impl Signpost {
     /// does not match is not an error.
     pub async fn verify(&self, signed: &Signed) -> Result<Verification, SignpostError> {
         self.fetch(self.call(Method::POST, &["verify"])?.json(signed)?).await
+    }
+
+    /// Returns the base URL.
+    #[must_use]
+    pub fn base_url(&self) -> &Url {
+        &self.base
+    }
+
+    /// Sets the maximum delay before a retry that the service may request, in seconds.
+    #[cfg(feature = "axum")]
+    pub(crate) fn with_max_retry_wait(mut self, seconds: u64) -> Self {
+        self.transport.max_wait_secs = seconds;
+        self
     }
 
     pub(crate) fn runtime(&self) -> &dyn Runtime {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use super::shared_types::{Confirm, LoginMethod, Metadata};
 use crate::answer::{Answer, DeviceInfo};
@@ -17,8 +18,8 @@ pub struct NewSession {
     /// The purpose of the session, by default a login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// With [`Mode::Link`], the user who links another key: `usr_…`, logged in within the last 5
-    /// minutes.
+    /// The user ID, `usr_…`. With [`Mode::Link`], the user who links another key, logged in within
+    /// the last 5 minutes. With [`Mode::Login`] and [`Flow::Page`], the only user who may log in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The URL that wallets post their answers to, if it is not the URL of the domain.
@@ -91,6 +92,9 @@ pub struct CreatedSession {
     /// With [`Flow::Page`], the URL of the page to open in the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_url: Option<String>,
+    /// The ID of the domain, `dom_…`. Earlier versions of the service omit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_id: Option<String>,
     /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
@@ -101,6 +105,9 @@ pub struct CreatedSession {
 pub struct RefreshedSession {
     /// The session ID, `sess_…`.
     pub id: String,
+    /// The domain ID, `dom_…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_id: Option<String>,
     /// The new challenge in its `svc:` rendering.
     pub challenge: String,
     /// The content of the new QR code.
@@ -116,6 +123,9 @@ pub struct Session {
     pub id: String,
     /// The status of the session.
     pub status: SessionStatus,
+    /// The ID of the domain, `dom_…`. Earlier versions of the service omit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_id: Option<String>,
     /// With [`Flow::Page`], the purpose of the session, which the user can change on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
@@ -149,6 +159,27 @@ pub struct SessionUser {
     pub public_key: String,
     /// The wallet's description of its device.
     pub device_info: DeviceInfo,
+    /// The username, which is unique in the domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// The display name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The groups that the website set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<String>>,
+    /// The ID of the user in the website's own database, if the website set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
+    /// Further data that the website set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// The number of credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential_count: Option<u64>,
+    /// Whether this session created the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_new: Option<bool>,
 }
 
 /// A login session in a list.
@@ -180,6 +211,9 @@ pub struct ListedSession {
     pub redirect: Option<String>,
     /// The domain that the user logs in to.
     pub domain: String,
+    /// The ID of the domain, `dom_…`. Earlier versions of the service omit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_id: Option<String>,
     /// When the session was created.
     pub created_at: String,
 }
@@ -291,6 +325,7 @@ impl Session {
         Self {
             id: id.to_owned(),
             status,
+            domain_id: None,
             mode: None,
             expires_at: None,
             authenticated_at: None,

@@ -8,7 +8,8 @@ use super::session_types::{
     Completion, CreatedSession, NewSession, RefreshedSession, Session, SessionFilter, SessionList, SessionStatus,
     Simulated, Simulation,
 };
-use super::{Signpost, SignpostError};
+use super::stream::SessionStream;
+use super::{ErrorCode, Signpost, SignpostError};
 use crate::answer::Answer;
 
 /// Maximum time that the service delays the response for a pending session, in seconds.
@@ -190,6 +191,28 @@ impl Sessions<'_> {
         self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.svg"])?).await?.svg()
     }
 
+    /// Returns the QR code of a pending session as a PNG image.
+    ///
+    /// Sends `GET /sessions/{id}/qr.png`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Sessions::refresh`].
+    pub async fn qr_png(&self, id: &str) -> Result<Vec<u8>, SignpostError> {
+        self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.png"])?).await?.png()
+    }
+
+    /// Follows a session: the stream has its state, and each later state until the final one.
+    /// Unlike [`Sessions::wait`], it is not resumed after a lost connection.
+    ///
+    /// Sends `GET /sessions/{id}/events`.
+    ///
+    /// # Errors
+    /// Returns `session_not_found` for an unknown ID.
+    pub async fn follow(&self, id: &str) -> Result<SessionStream, SignpostError> {
+        let call = self.0.call(Method::GET, &["sessions", id, "events"])?;
+        self.0.transport.open(&call, self.0.runtime()).await
+    }
+
     /// Returns the time since `start` by the client's clock.
     fn elapsed(self, start: SystemTime) -> Duration {
         self.0.runtime().now().duration_since(start).unwrap_or_default()
@@ -198,16 +221,16 @@ impl Sessions<'_> {
 
 /// Converts the error for an expired or cancelled session into the session with its status.
 fn ended(id: &str, error: SignpostError) -> Result<Session, SignpostError> {
-    let status = match &*error.code {
-        "session_expired" => SessionStatus::Expired,
-        "session_cancelled" => SessionStatus::Cancelled,
+    let status = match error.code {
+        ErrorCode::SessionExpired => SessionStatus::Expired,
+        ErrorCode::SessionCancelled => SessionStatus::Cancelled,
         _ => return Err(error),
     };
     Ok(Session::ended(id, status))
 }
 
 /// Formats random bytes as a UUID of version 4 (RFC 9562, section 5.4).
-fn uuid(random: [u8; 32]) -> String {
+pub(super) fn uuid(random: [u8; 32]) -> String {
     let mut bytes: [u8; 16] = random[..16].try_into().expect("16 of 32");
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -12,12 +12,16 @@ use serde_json::Value;
 use url::Url;
 
 use super::error::SignpostError;
+use super::error_code::ErrorCode;
 use super::retry;
 use super::runtime::Runtime;
 use super::shared_types::Paging;
+use super::stream::SessionStream;
 
 /// Maximum length of a response body in bytes.
 const MAX_REPLY_LEN: usize = 4 * 1024 * 1024;
+/// The first bytes of every PNG image.
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 const AGENT: &str = concat!("signpost-sdk-rust/", env!("CARGO_PKG_VERSION"));
 /// The characters to escape in a path segment: all except the unreserved characters of RFC 3986
 /// (section 2.3).
@@ -31,10 +35,20 @@ pub(super) struct ApiCall {
     body: Option<Vec<u8>>,
     idempotency_key: Option<String>,
     is_idempotent: bool,
-    /// Set for calls of the ATM locator, sent without the API key.
-    omits_api_key: bool,
+    authorization: Authorization,
     /// How long the service may delay its response. It is added to the timeout.
     wait: Duration,
+}
+
+/// The credential that a call is sent with.
+#[derive(Debug)]
+enum Authorization {
+    /// The API key.
+    ApiKey,
+    /// The token of the ATM locator, if it requires one.
+    Locator(Option<SecretString>),
+    /// No credential.
+    Anonymous,
 }
 
 /// A successful response.
@@ -52,6 +66,8 @@ pub(super) struct Transport {
     pub(super) key: SecretString,
     pub(super) timeout: Duration,
     pub(super) retries: u32,
+    /// Maximum delay that the service may request before a retry, in seconds.
+    pub(super) max_wait_secs: u64,
 }
 
 /// Appends path segments to the base URL.
@@ -81,7 +97,7 @@ impl ApiCall {
             body: None,
             idempotency_key: None,
             is_idempotent: true,
-            omits_api_key: false,
+            authorization: Authorization::ApiKey,
             wait: Duration::ZERO,
         }
     }
@@ -91,8 +107,13 @@ impl ApiCall {
         Self { is_idempotent: false, ..self }
     }
 
-    pub(super) fn without_api_key(self) -> Self {
-        Self { omits_api_key: true, ..self }
+    /// Sends the call to the ATM locator, without the API key.
+    pub(super) fn for_locator(self, token: Option<SecretString>) -> Self {
+        Self { authorization: Authorization::Locator(token), ..self }
+    }
+
+    pub(super) fn without_credential(self) -> Self {
+        Self { authorization: Authorization::Anonymous, ..self }
     }
 
     pub(super) fn with_wait(self, wait: Duration) -> Self {
@@ -143,13 +164,17 @@ impl ApiReply {
         }
     }
 
+    pub(super) fn png(self) -> Result<Vec<u8>, SignpostError> {
+        if self.body.starts_with(PNG_SIGNATURE) { Ok(self.body) } else { Err(self.unexpected("it is no PNG")) }
+    }
+
     /// Creates the error for a response that does not have the documented form.
     pub(super) fn unexpected(&self, message: impl std::fmt::Display) -> SignpostError {
         SignpostError { request_id: self.request_id.clone(), ..SignpostError::invalid_response(self.status, message) }
     }
 
     /// Creates the error for a successful HTTP response of the locator that contains an error.
-    pub(super) fn error(&self, code: &str, message: &str) -> SignpostError {
+    pub(super) fn error(&self, code: ErrorCode, message: &str) -> SignpostError {
         SignpostError {
             status: Some(self.status.as_u16()),
             request_id: self.request_id.clone(),
@@ -166,7 +191,7 @@ impl Transport {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            match retry::pause(&error, call.is_idempotent, tries, &runtime.random()) {
+            match retry::pause(&error, call.is_idempotent, tries, self.max_wait_secs, &runtime.random()) {
                 Some(pause) => runtime.pause(pause).await,
                 None => return Err(error),
             }
@@ -174,27 +199,49 @@ impl Transport {
         self.attempt(call, runtime).await
     }
 
+    /// Sends a call once, and returns its response as a stream.
+    pub(super) async fn open(&self, call: &ApiCall, runtime: &dyn Runtime) -> Result<SessionStream, SignpostError> {
+        // The timeout of a request includes its body, which has no end here.
+        let sent = tokio::time::timeout(self.timeout, self.request_without_timeout(call)?.send()).await;
+        let Ok(response) = sent else {
+            return Err(SignpostError::new(ErrorCode::Timeout, "the service sent no reply in time"));
+        };
+        let response = response.map_err(SignpostError::no_reply)?;
+        if response.status().is_success() {
+            return SessionStream::new(response, self.timeout);
+        }
+        Err(read_error(response, runtime).await)
+    }
+
     async fn attempt(&self, call: &ApiCall, runtime: &dyn Runtime) -> Result<ApiReply, SignpostError> {
         let response = self.request(call)?.send().await.map_err(SignpostError::no_reply)?;
         let status = response.status();
+        if !status.is_success() {
+            return Err(read_error(response, runtime).await);
+        }
         let request_id = header_text(&response, "x-request-id").map(str::to_owned);
-        let retry_after =
-            header_text(&response, RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, runtime.now()));
         match read_body(response).await {
-            Ok(body) if status.is_success() => Ok(ApiReply { status, body, request_id }),
-            Ok(body) => Err(SignpostError { request_id, retry_after, ..SignpostError::of_reply(status, &body) }),
+            Ok(body) => Ok(ApiReply { status, body, request_id }),
             Err(error) => Err(SignpostError { request_id, ..error }),
         }
     }
 
     fn request(&self, call: &ApiCall) -> Result<RequestBuilder, SignpostError> {
+        Ok(self.request_without_timeout(call)?.timeout(self.timeout.saturating_add(call.wait)))
+    }
+
+    fn request_without_timeout(&self, call: &ApiCall) -> Result<RequestBuilder, SignpostError> {
         let request = self.http.request(call.method.clone(), call.url.clone());
-        let request = request.timeout(self.timeout.saturating_add(call.wait));
         let mut request = request.header(USER_AGENT, AGENT);
-        if call.omits_api_key {
-            request = request.header(ACCEPT, "application/json, text/event-stream");
-        } else {
-            request = request.header(AUTHORIZATION, self.authorization()?);
+        match &call.authorization {
+            Authorization::ApiKey => request = request.header(AUTHORIZATION, bearer(&self.key, "API key")?),
+            Authorization::Anonymous => {}
+            Authorization::Locator(token) => {
+                request = request.header(ACCEPT, "application/json, text/event-stream");
+                if let Some(token) = token {
+                    request = request.header(AUTHORIZATION, bearer(token, "token of the locator")?);
+                }
+            }
         }
         if let Some(key) = &call.idempotency_key {
             let value = match HeaderValue::from_str(key) {
@@ -212,20 +259,33 @@ impl Transport {
             None => request,
         })
     }
+}
 
-    fn authorization(&self) -> Result<HeaderValue, SignpostError> {
-        let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", self.key.expose_secret())) else {
-            return Err(SignpostError::invalid_argument(
-                "the API key cannot be sent: it has a line end or another control character in it",
-            ));
-        };
-        value.set_sensitive(true);
-        Ok(value)
+/// Returns the value of the header `Authorization`. `name` is the name of the credential.
+fn bearer(credential: &SecretString, name: &str) -> Result<HeaderValue, SignpostError> {
+    let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", credential.expose_secret())) else {
+        return Err(SignpostError::invalid_argument(format!(
+            "the {name} cannot be sent: it has a line end or another control character in it",
+        )));
+    };
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Returns the error that an error response describes.
+async fn read_error(response: Response, runtime: &dyn Runtime) -> SignpostError {
+    let status = response.status();
+    let request_id = header_text(&response, "x-request-id").map(str::to_owned);
+    let retry_after =
+        header_text(&response, RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, runtime.now()));
+    match read_body(response).await {
+        Ok(body) => SignpostError { request_id, retry_after, ..SignpostError::of_reply(status, &body) },
+        Err(error) => SignpostError { request_id, ..error },
     }
 }
 
 /// Returns the value of a response header if it is ASCII text.
-fn header_text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+pub(super) fn header_text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
 
@@ -248,5 +308,5 @@ pub(super) fn http_client() -> Result<Client, SignpostError> {
     // Fails if the program has already installed a provider, which then remains in use.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(redirect::Policy::none()).build();
-    client.map_err(|error| SignpostError::new("connection_failed", format!("no client of HTTP: {error:?}")))
+    client.map_err(|error| SignpostError::new(ErrorCode::ConnectionFailed, format!("no client of HTTP: {error:?}")))
 }

@@ -2,7 +2,9 @@
 
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::sessions::uuid;
 use super::shared_types::{Change, Paging};
 use super::{Signpost, SignpostError};
 
@@ -91,7 +93,88 @@ pub struct UserChange {
     pub groups: Change<Vec<String>>,
 }
 
+/// A user to create without credentials. The user gets the first credential through a link session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewUser {
+    /// The ID of the user in the website's own database: unique in the domain, at most 128
+    /// characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
+    /// The username: 2 to 32 characters, never used by another user. It requires an API key with
+    /// the scope `manage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// The e-mail address. It requires an API key with the scope `manage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The display name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The groups: 1 to 50 names without commas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<String>>,
+    /// Further data of the website: at most 4 kB of JSON, with a depth of at most 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+}
+
+/// A place where a user is signed in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignIn {
+    /// The ID, `sgn_…`.
+    pub id: String,
+    /// The kind of place.
+    pub kind: SignInKind,
+    /// The client ID of the application, for [`SignInKind::Grant`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// When the user signed in.
+    pub created_at: String,
+    /// The time of the last use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<String>,
+    /// The `User-Agent` header of the browser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+}
+
+/// The kind of place where a user is signed in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignInKind {
+    /// A browser at the login page.
+    Browser,
+    /// An application with tokens.
+    Grant,
+    /// A kind that a later version of the service introduced.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// A page of sign-ins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignInList {
+    /// The sign-ins.
+    pub sign_ins: Vec<SignIn>,
+    /// The cursor of the next page, or `None` on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
 impl Users<'_> {
+    /// Creates a user without credentials.
+    ///
+    /// Sends `POST /domains/{id}/users` with a random `Idempotency-Key`, so that a retry does not
+    /// create another user.
+    ///
+    /// # Errors
+    /// Returns `external_id_exists`, with the ID of the user in `details.id`, or `username_taken`
+    /// or `email_taken` if another user has the value.
+    pub async fn create(&self, domain_id: &str, new: &NewUser) -> Result<HostedUser, SignpostError> {
+        let call = self.0.call(Method::POST, &["domains", domain_id, "users"])?.json(new)?;
+        self.0.fetch(call.with_idempotency_key(uuid(self.0.runtime().random()))).await
+    }
+
     /// Returns a page of users, oldest first.
     ///
     /// Sends `GET /domains/{id}/users`.
@@ -151,6 +234,36 @@ impl Users<'_> {
     /// Returns `last_credential` if the user has no other credential.
     pub async fn delete_credential(&self, domain_id: &str, user: &str, credential: &str) -> Result<(), SignpostError> {
         self.remove(&["domains", domain_id, "users", user, "credentials", credential]).await
+    }
+
+    /// Returns a page of the browsers and applications where the user is signed in.
+    ///
+    /// Sends `GET /domains/{id}/users/{user}/sign-ins`.
+    ///
+    /// # Errors
+    /// Returns `not_found` for an unknown domain or user.
+    pub async fn sign_ins(&self, domain_id: &str, user: &str, paging: &Paging) -> Result<SignInList, SignpostError> {
+        self.0.fetch(self.0.call(Method::GET, &["domains", domain_id, "users", user, "sign-ins"])?.page(paging)).await
+    }
+
+    /// Ends a sign-in.
+    ///
+    /// Sends `DELETE /domains/{id}/users/{user}/sign-ins/{sign_in}`.
+    ///
+    /// # Errors
+    /// Returns `not_found` for an unknown domain, user or sign-in.
+    pub async fn end_sign_in(&self, domain_id: &str, user: &str, sign_in: &str) -> Result<(), SignpostError> {
+        self.remove(&["domains", domain_id, "users", user, "sign-ins", sign_in]).await
+    }
+
+    /// Ends all sign-ins of the user.
+    ///
+    /// Sends `DELETE /domains/{id}/users/{user}/sign-ins`.
+    ///
+    /// # Errors
+    /// Returns `not_found` for an unknown domain or user.
+    pub async fn end_sign_ins(&self, domain_id: &str, user: &str) -> Result<(), SignpostError> {
+        self.remove(&["domains", domain_id, "users", user, "sign-ins"]).await
     }
 
     async fn remove(&self, segments: &[&str]) -> Result<(), SignpostError> {

@@ -1,156 +1,120 @@
-//! Completes a login when the browser returns from the login page, after checking that this browser
-//! started it.
-
-use std::fmt;
+//! Checks that a browser that returns from the login page started the login, and that the service
+//! completed it.
 
 use url::form_urlencoded;
 
+use super::failure::LoginFailure;
 use super::options::LoginOptions;
-use super::site::SignedIn;
-use super::start::{next_or_root, single_parameter};
-use super::state::{LoginState, cookie_name};
+use super::query::single_parameter;
+use super::site::{LoginUser, SignedIn};
+use super::state::{LoginState, Purpose, cookie_name};
 use crate::challenge::Mode;
-use crate::client::{Completion, Session, SessionStatus, SignpostError};
-
-/// Reason a user was not logged in. It is the value of `login_error` in the query of the site's
-/// failure page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginFailure {
-    /// The user cancelled the login: `access_denied`.
-    AccessDenied,
-    /// The login expired: `expired`.
-    Expired,
-    /// The login was started in another browser: `other_browser`.
-    OtherBrowser,
-    /// Any other reason: `refused`.
-    Refused,
-}
+use crate::client::{Completion, Session, SessionStatus, SessionUser};
 
 /// The query parameters of the return URL.
 pub(super) struct ReturnParameters {
-    session_id: Option<String>,
-    code: String,
-    error: Option<LoginFailure>,
+    pub(super) session_id: String,
+    pub(super) code: Option<String>,
+    pub(super) error: Option<LoginFailure>,
 }
 
-/// The result of checking that the browser that returned is the browser that started the login.
-pub(super) struct BoundReturn {
+/// The state of a login, from the cookies of the browser that returned.
+pub(super) struct ReturnedState {
+    /// The state, or `None` if this browser did not start the login.
+    pub(super) state: Option<LoginState>,
     /// The `Set-Cookie` value that deletes the session's state cookie, if the browser sent that
     /// cookie.
     pub(super) ended_cookie: Option<String>,
-    /// The login to complete, or the reason it failed.
-    pub(super) login: Result<LoginToComplete, LoginFailure>,
 }
 
 /// A login that this browser started, with the completion code that it returned.
 pub(super) struct LoginToComplete {
     pub(super) session_id: String,
     pub(super) completion: Completion,
-    state: LoginState,
+    pub(super) state: LoginState,
+}
+
+/// A login that the service completed.
+pub(super) enum Completed {
+    /// A user logs in at the site.
+    SignedIn(Box<SignedIn>),
+    /// A user added a key, and continues at this path.
+    Linked { next: String },
+    /// A user logged in again, and may add a key now.
+    Confirmed { user: String },
 }
 
 impl ReturnParameters {
-    pub(super) fn parse(query: &str) -> Self {
-        let [session_id, code] = ["session_id", "code"].map(|name| single_parameter(query, name));
+    /// Parses the query. Returns `None` without a session ID.
+    pub(super) fn parse(query: &str) -> Option<Self> {
+        let session_id = single_parameter(query, "session_id").filter(|id| !id.is_empty())?;
         let is_error = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "error");
         let error = is_error.then(|| match single_parameter(query, "error").as_deref() {
             Some("access_denied") => LoginFailure::AccessDenied,
             Some("expired") => LoginFailure::Expired,
             _ => LoginFailure::Refused,
         });
-        let session_id = session_id.filter(|id| !id.is_empty());
-        Self { session_id, code: code.unwrap_or_default(), error }
+        let code = single_parameter(query, "code").filter(|code| !code.is_empty());
+        Some(Self { session_id, code, error })
     }
+}
 
-    /// Checks that this browser started the login. `now` is the current time in Unix seconds.
-    pub(super) fn bind(self, cookies: &str, options: &LoginOptions, now: i64) -> BoundReturn {
-        let Some(session_id) = self.session_id else {
-            return BoundReturn { ended_cookie: None, login: Err(LoginFailure::Refused) };
-        };
-        let name = cookie_name(&session_id);
+impl ReturnedState {
+    /// Reads the state of a session from a `Cookie` header. `now` is the current time in Unix
+    /// seconds.
+    pub(super) fn read(session_id: &str, cookies: &str, options: &LoginOptions, now: i64) -> Self {
+        let name = cookie_name(session_id);
         // Another site may have set a cookie with this name, which may precede the valid cookie.
         let values: Vec<&str> = options.site.cookies(&name, cookies).collect();
-        let ended_cookie = (!values.is_empty()).then(|| options.site.set_cookie(&name, "", 0));
         let key = options.cookie_key();
-        let state = values.iter().find_map(|value| LoginState::parse(value, &session_id, key, now));
-        let login = match (self.error, state) {
-            (Some(failure), _) => Err(failure),
-            (None, None) => Err(LoginFailure::OtherBrowser),
-            (None, Some(_)) if self.code.is_empty() => Err(LoginFailure::Refused),
-            (None, Some(state)) => {
-                let browser_secret = Some(state.browser_secret.clone());
-                let completion = Completion { code: self.code, browser_secret };
-                Ok(LoginToComplete { session_id, completion, state })
-            }
-        };
-        BoundReturn { ended_cookie, login }
+        let state = values.iter().find_map(|value| LoginState::parse(value, session_id, key, now));
+        let ended_cookie = (!values.is_empty()).then(|| options.site.set_cookie(&name, "", 0));
+        Self { state, ended_cookie }
     }
 }
 
 impl LoginToComplete {
-    /// Returns the user who started a link, or `None` for a login or a registration.
-    pub(super) fn linked_user(&self) -> Option<&str> {
-        self.state.user.as_deref()
+    pub(super) fn new(session_id: String, code: String, state: LoginState) -> Self {
+        let browser_secret = Some(state.browser_secret.clone());
+        Self { session_id, completion: Completion { code, browser_secret }, state }
     }
 
-    /// Returns the user who is logged in, given the response to the completion of the session.
-    ///
-    /// # Errors
-    /// Returns a [`CompletionError`] if the login or the call failed.
-    pub(super) fn outcome(self, response: Result<Session, SignpostError>) -> Result<SignedIn, CompletionError> {
-        let session = response.map_err(|error| match LoginFailure::of(&error) {
-            Some(failure) => CompletionError::Failed(failure),
-            None => CompletionError::Service(error),
-        })?;
-        let is_completed = session.id == self.session_id && session.status == SessionStatus::Authenticated;
-        let user = session.user.as_ref().and_then(|user| user.id.clone()).filter(|id| is_completed && !id.is_empty());
-        let user = user.ok_or(CompletionError::Failed(LoginFailure::Refused))?;
-        let mode = session.mode.unwrap_or(self.state.mode);
-        let is_linked_user = self.state.user.as_ref() == Some(&user);
-        let is_link = mode == Mode::Link;
-        if is_link != (self.state.mode == Mode::Link) || (is_link && !is_linked_user) {
-            return Err(CompletionError::Failed(LoginFailure::Refused));
+    /// Returns the completed login, given the response to the completion of the session. Returns
+    /// `None` if the session was not completed, or not for this purpose or user.
+    pub(super) fn outcome(self, session: Session) -> Option<Completed> {
+        if session.id != self.session_id || session.status != SessionStatus::Authenticated {
+            return None;
         }
-        Ok(SignedIn { user, session, mode, next: next_or_root(self.state.next) })
-    }
-}
-
-/// Reason a login could not be completed.
-#[derive(Debug)]
-pub(super) enum CompletionError {
-    /// The login failed, and the site shows the reason to the user.
-    Failed(LoginFailure),
-    /// The service failed, or rejected the site's call.
-    Service(SignpostError),
-}
-
-impl LoginFailure {
-    /// Returns the failure to show to the user for an error of the service, or `None` if the error
-    /// does not concern the user.
-    fn of(error: &SignpostError) -> Option<Self> {
-        match error.status? {
-            406 if error.details.get("reason").is_some_and(|reason| reason == "browser") => Some(Self::OtherBrowser),
-            410 if error.code == "session_expired" => Some(Self::Expired),
-            404 | 406 | 409 | 410 => Some(Self::Refused),
+        let user = LoginUser::of(session.user.as_ref()?)?;
+        if self.state.purpose.user().is_some_and(|expected| expected != user.id) {
+            return None;
+        }
+        let next = self.state.next;
+        let mode = session.mode.unwrap_or(self.state.purpose.mode());
+        match (self.state.purpose, mode) {
+            (Purpose::Confirm { user }, Mode::Login) => Some(Completed::Confirmed { user }),
+            (Purpose::Link { .. }, Mode::Link) => Some(Completed::Linked { next }),
+            (Purpose::Login | Purpose::Register, Mode::Login | Mode::Register) => {
+                let method = session.method.clone();
+                Some(Completed::SignedIn(Box::new(SignedIn { user, method, mode, next, session })))
+            }
             _ => None,
         }
     }
-
-    /// Returns the URL of the page that shows the failure.
-    pub(super) fn page(self, options: &LoginOptions) -> String {
-        let path = &options.failed_path;
-        let separator = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{separator}login_error={self}")
-    }
 }
 
-impl fmt::Display for LoginFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::AccessDenied => "access_denied",
-            Self::Expired => "expired",
-            Self::OtherBrowser => "other_browser",
-            Self::Refused => "refused",
+impl LoginUser {
+    /// Returns the user of a completed session, or `None` if the session has no user ID.
+    fn of(user: &SessionUser) -> Option<Self> {
+        let user = user.clone();
+        Some(Self {
+            id: user.id.filter(|id| !id.is_empty())?,
+            username: user.username,
+            name: user.name,
+            groups: user.groups,
+            external_id: user.external_id,
+            metadata: user.metadata,
+            is_new: user.is_new,
         })
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! impl LoginSite for Shop {
 //!     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
-//!         println!("this is {}", login.user);
+//!         println!("this is {}", login.user.id);
 //!         Ok(vec!["__Host-session=…; Path=/; HttpOnly; SameSite=Lax; Secure".to_owned()])
 //!     }
 //! }
@@ -25,18 +25,30 @@
 //!
 //! `/signpost/login` creates a session and redirects the browser to the login page.
 //! `/signpost/register` does so for a new account, and `/signpost/link` to link another key. The
-//! browser returns to `/signpost/return`. The state of each login is stored in a separate signed
-//! cookie, so that browser tabs are independent. `/signpost/events` receives events.
+//! browser returns to `/signpost/return`. `/signpost/logout` ends the login. The state of each login
+//! is stored in a separate signed cookie, so that browser tabs are independent. `/signpost/events`
+//! receives events.
+//!
+//! An error of the service never sets the status of a page: the browser is redirected to the failure
+//! page with `login_error`, and [`LoginSite::on_error`] gets the error.
 
+mod endpoint;
+mod events;
+mod failure;
 mod finish;
+mod flow;
+mod navigation;
 mod options;
+mod query;
+mod response;
 mod router;
 mod seen;
 mod site;
 mod start;
+mod startup;
 mod state;
 
-pub use finish::LoginFailure;
+pub use failure::LoginFailure;
 pub use options::LoginOptions;
 pub use router::router;
-pub use site::{LoginSite, SignedIn, SiteError};
+pub use site::{CurrentUser, LoginSite, LoginStep, LoginUser, SignedIn, SiteError};

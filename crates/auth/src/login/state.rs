@@ -4,6 +4,7 @@ use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use super::query::next_or_root;
 use crate::challenge::Mode;
 use crate::receiver::SiteOrigin;
 
@@ -20,11 +21,64 @@ pub(super) struct LoginState {
     pub(super) browser_secret: String,
     /// The time of expiry in Unix seconds.
     pub(super) expires: i64,
-    pub(super) mode: Mode,
+    pub(super) purpose: Purpose,
     /// The path of the site where the user continues.
     pub(super) next: String,
-    /// The user who started a link, or `None` in all other modes.
-    pub(super) user: Option<String>,
+}
+
+/// The purpose of a login that a browser started.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Login,
+    Register,
+    /// Adds a key to the account of this user.
+    Link {
+        user: String,
+    },
+    /// Logs this user in again, before a link.
+    Confirm {
+        user: String,
+    },
+}
+
+impl Purpose {
+    /// Returns the user of a link, or of the login before it.
+    pub(super) fn user(&self) -> Option<&str> {
+        match self {
+            Self::Login | Self::Register => None,
+            Self::Link { user } | Self::Confirm { user } => Some(user),
+        }
+    }
+
+    /// Returns the mode of the session.
+    pub(super) fn mode(&self) -> Mode {
+        match self {
+            Self::Login | Self::Confirm { .. } => Mode::Login,
+            Self::Register => Mode::Register,
+            Self::Link { .. } => Mode::Link,
+        }
+    }
+
+    /// Returns the name in the cookie.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Register => "register",
+            Self::Link { .. } => "link",
+            Self::Confirm { .. } => "confirm",
+        }
+    }
+
+    /// Parses the name in the cookie, with the user.
+    fn parse(name: &str, user: Option<String>) -> Option<Self> {
+        match (name, user) {
+            ("login", None) => Some(Self::Login),
+            ("register", None) => Some(Self::Register),
+            ("link", Some(user)) => Some(Self::Link { user }),
+            ("confirm", Some(user)) => Some(Self::Confirm { user }),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the name of the cookie for a session. Over https, the actual name has the prefix
@@ -36,9 +90,10 @@ pub(super) fn cookie_name(session_id: &str) -> String {
 impl LoginState {
     /// Returns the cookie value: this state, signed for this session.
     pub(super) fn sign(&self, session_id: &str, key: &[u8]) -> String {
-        let Self { browser_secret, expires, mode, next, user } = self;
-        let mut text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
-        if let Some(user) = user {
+        let Self { browser_secret, expires, purpose, next } = self;
+        let next = BASE64URL_NOPAD.encode(next.as_bytes());
+        let mut text = format!("v1.{browser_secret}.{expires}.{}.{next}", purpose.as_str());
+        if let Some(user) = purpose.user() {
             text.push('.');
             text.push_str(&BASE64URL_NOPAD.encode(user.as_bytes()));
         }
@@ -54,10 +109,14 @@ impl LoginState {
         let mut parts = text.strip_prefix("v1.")?.split('.');
         let browser_secret = parts.next()?.to_owned();
         let expires = parts.next()?.parse().ok()?;
-        let mode: Mode = parts.next()?.parse().ok()?;
-        let next = decode(parts.next()?)?;
-        let user = if mode == Mode::Link { Some(decode(parts.next()?)?) } else { None };
-        let state = Self { browser_secret, expires, mode, next, user };
+        let purpose = parts.next()?;
+        let next = next_or_root(decode(parts.next()?)?);
+        let user = match parts.next() {
+            Some(user) => Some(decode(user)?),
+            None => None,
+        };
+        let purpose = Purpose::parse(purpose, user)?;
+        let state = Self { browser_secret, expires, purpose, next };
         (parts.next().is_none() && now < expires).then_some(state)
     }
 }
@@ -70,19 +129,37 @@ fn decode(part: &str) -> Option<String> {
 /// Returns the names of the state cookies to delete, so that a new state fits: all except those
 /// with the latest expiry, in the order of the request.
 pub(super) fn surplus_states<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
+    let mut states: Vec<(usize, (&str, i64))> =
+        states(cookies, site).into_iter().filter(|(name, _)| *name != own).enumerate().collect();
+    states.sort_by_key(|(_, (_, expires))| std::cmp::Reverse(*expires));
+    let mut surplus_states: Vec<_> = states.into_iter().skip(MAX_STATES - 1).collect();
+    surplus_states.sort_by_key(|(at, _)| *at);
+    surplus_states.into_iter().map(|(_, (name, _))| name).collect()
+}
+
+/// Returns the `Set-Cookie` values that delete all states of a browser.
+pub(super) fn ended_states(cookies: &str, site: &SiteOrigin) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in states(cookies, site) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter().map(|name| site.set_cookie(name, "", 0)).collect()
+}
+
+/// Returns the names of the state cookies without their prefix, and the times of expiry in Unix
+/// seconds, which are not verified.
+fn states<'a>(cookies: &'a str, site: &SiteOrigin) -> Vec<(&'a str, i64)> {
     let prefix = if site.is_secure() { "__Host-" } else { "" };
     let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
     let states = pairs.filter_map(|(name, value)| {
         let name = name.strip_prefix(prefix)?;
         let is_state = name.strip_prefix(COOKIE_PREFIX).is_some_and(|hash| hash.len() == 16 && is_hex(hash));
         let expires = value.split('.').nth(2).and_then(parse_seconds).unwrap_or(0);
-        (is_state && name != own).then_some((name, expires))
+        is_state.then_some((name, expires))
     });
-    let mut states: Vec<_> = states.enumerate().collect();
-    states.sort_by_key(|(_, (_, expires))| std::cmp::Reverse(*expires));
-    let mut surplus_states: Vec<_> = states.into_iter().skip(MAX_STATES - 1).collect();
-    surplus_states.sort_by_key(|(at, _)| *at);
-    surplus_states.into_iter().map(|(_, (name, _))| name).collect()
+    states.collect()
 }
 
 fn parse_seconds(text: &str) -> Option<i64> {

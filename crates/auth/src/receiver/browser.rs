@@ -96,6 +96,13 @@ impl SiteOrigin {
         pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
     }
 
+    /// Returns `true` if a `Host` header names the host and the port of this origin.
+    #[cfg(all(feature = "axum", feature = "client"))]
+    pub(crate) fn has_host(&self, host: &str) -> bool {
+        let Ok(url) = Url::parse(&format!("{}://{host}", self.0.scheme())) else { return false };
+        url.host() == self.0.host() && url.port_or_known_default() == self.0.port_or_known_default()
+    }
+
     fn cookie_name(&self, name: &str) -> String {
         format!("{}{name}", if self.is_secure() { "__Host-" } else { "" })
     }

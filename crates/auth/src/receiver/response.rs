@@ -48,6 +48,9 @@ pub enum HandlerRefusal {
     /// 406: the number that the page displays is missing or wrong.
     #[error("the number shown on the page is missing or wrong: type it as shown")]
     ConfirmCode,
+    /// 406: the login is for one account, and the key belongs to another account or to none.
+    #[error("this key is not accepted for this login: use a key of the account that the site named")]
+    OtherUser,
     /// 406: the answer was signed for a host that differs from the host in the code.
     #[error("the signature is for another host: scan the code on the site's own page, not a copy of it elsewhere")]
     Host,
@@ -93,7 +96,7 @@ impl HandlerRefusal {
             | Self::AccountNeeded
             | Self::RegistrationClosed
             | Self::UserUnknown => 404,
-            Self::NotVerified(_) | Self::ConfirmCode | Self::Host => 406,
+            Self::NotVerified(_) | Self::ConfirmCode | Self::OtherUser | Self::Host => 406,
             Self::StaleTimestamp => 408,
             Self::UserExists | Self::KeyTaken | Self::TooManyKeys => 409,
             Self::TooLarge => 413,
@@ -108,6 +111,7 @@ impl HandlerRefusal {
         match self {
             Self::ConfirmCode => Some("confirm_code"),
             Self::Host => Some("host"),
+            Self::OtherUser => Some("user"),
             Self::KeyTaken => Some("credential_exists"),
             Self::TooManyKeys => Some("too_many_credentials"),
             Self::Replaced => Some("replaced"),

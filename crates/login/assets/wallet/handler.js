@@ -102,7 +102,7 @@ async function details(reply) {
 
 /** Returns the text for an error. @param {Response} reply @param {{ reason?: string }} details @returns {[string, number?]} */
 function refusal({ status, headers }, { reason }) {
-  const named = { confirm_code: 'number', host: 'host', account_needed: 'create', registration_closed: 'closed', method: 'method', credential_exists: 'taken' };
+  const named = { confirm_code: 'number', host: 'host', account_needed: 'create', registration_closed: 'closed', method: 'method', credential_exists: 'taken', user: 'other_user' };
   if (reason && reason in named) return [named[/** @type {keyof typeof named} */ (reason)]];
   if (status === 404 || status === 410) return ['gone'];
   if (status === 409) return ['known'];

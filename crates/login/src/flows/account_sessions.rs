@@ -184,7 +184,7 @@ impl AccountSessionPurpose {
             metadata,
             confirm_code: supports_number_matching(domain).then(|| ConfirmCode::new(random())),
             options: SessionOptions { flow: Flow::Page, requester: Some(requester), browser_hash: None },
-            page: Some(PageTerms { mode, confirm: false, purpose, application }),
+            page: Some(PageTerms { mode, confirm: false, purpose, application, user: None, first_key: false }),
             link,
         }
     }

@@ -15,8 +15,8 @@ use crate::service::LoginService;
 use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState, SessionWriteError};
 use crate::users::credential_sql::{AddCredentialError, not_added_reason};
 use crate::users::{
-    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, LoginSubject, NewCredential, NewUser,
-    PasskeyColumns, UserEntropy,
+    self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, LinkCondition, LoginSubject, NewCredential,
+    NewUser, PasskeyColumns, UserEntropy,
 };
 
 /// Maximum attempts at a write that is refused because a username is taken or the user has changed.
@@ -79,7 +79,7 @@ pub(crate) async fn admit(
         let was_known = credential.is_some();
         let subject = make_subject(&login, key.clone(), credential, *at, attempt == 0);
         let user = subject.user_id().clone();
-        let login = login.clone().with_user(&user);
+        let login = login.clone().with_user(&user, matches!(subject, LoginSubject::New(_)));
         let linked = match &subject {
             LoginSubject::Linked { credential, .. } => Some(credential.clone()),
             LoginSubject::Known(_) | LoginSubject::New(_) => None,
@@ -96,6 +96,9 @@ pub(crate) async fn admit(
             return Err(explain_not_linked(service, &session, &linked).await?);
         }
         credential = users::sql::find_by_key(&service.store, &session.domain_id, &key).await?;
+        if !session.accepts_user(credential.as_ref().map(|own| &own.user_id)) {
+            return Err(Error::UserRefused);
+        }
         match (was_known, &credential) {
             (true, None) => return Err(Error::UserUnknown),
             (false, Some(_)) if session.options.flow == Flow::CrossDevice => return Err(Error::UserExists),
@@ -131,7 +134,12 @@ fn make_subject(
     let key = NewCredential { key, kind: method_of(session).into(), passkey: columns };
     if let Some(link) = session.link() {
         let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
-        return LoginSubject::Linked { credential, handle, opened_by: link.credential.clone() };
+        let condition = match &link.credential {
+            Some(opener) => LinkCondition::HasCredential(opener.clone()),
+            None if session.is_first_key_link() => LinkCondition::NoCredential,
+            None => LinkCondition::None,
+        };
+        return LoginSubject::Linked { credential, handle, condition };
     }
     let known_as = match (handle, session.offer()) {
         (Some(handle), _) => {
@@ -201,6 +209,9 @@ async fn explain_not_linked(
     let opener = session.link().and_then(|link| link.credential.as_ref());
     if opener.is_some_and(|opener| !credentials.iter().any(|own| own.id == *opener)) {
         return Ok(Error::SessionCancelled { id: session.id.to_string() });
+    }
+    if session.is_first_key_link() {
+        return Ok(Error::CredentialExists);
     }
     Ok(match not_added_reason(&credentials, credential) {
         AddCredentialError::NoUser => Error::UserUnknown,

@@ -20,7 +20,7 @@ pub(crate) async fn accept_lightning(
     callback: &AuthCallback,
 ) -> Result<(), HandlerRefusal> {
     let found = page_sql::find_by_suffix(&service.store, suffix, callback.key()).await.map_err(internal_error)?;
-    let LnurlSession { session, is_known } = found.ok_or(HandlerRefusal::NoPendingSession)?;
+    let LnurlSession { session, user } = found.ok_or(HandlerRefusal::NoPendingSession)?;
     count_answer(service, &session.account).await?;
     let now = service.clock.now();
     if session.is_answered_by(callback, now) {
@@ -29,7 +29,7 @@ pub(crate) async fn accept_lightning(
     }
     match session.verify_lightning(callback, now) {
         Ok(key) => {
-            let answer = PageAnswer { key, is_known, responder: Responder::AnyDevice };
+            let answer = PageAnswer { key, user, responder: Responder::AnyDevice, is_counted: false };
             accept_lightning_key(service, session, answer).await
         }
         Err(refusal) => {

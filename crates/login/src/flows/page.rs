@@ -101,9 +101,10 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
 pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
-        // The mode of a link cannot change, because otherwise the answering key could get a
-        // separate account.
-        if session.challenge.mode == mode || [session.challenge.mode, mode].contains(&Mode::Link) {
+        // The mode of a link, and of a login of one user, cannot change, because otherwise the
+        // answering key could get a separate account.
+        let is_fixed = session.required_user().is_some() || [session.challenge.mode, mode].contains(&Mode::Link);
+        if session.challenge.mode == mode || is_fixed {
             return Ok(session);
         }
         let domain = domain_for_session(service, &session).await?.ok_or(Error::SessionNotFound)?;

@@ -13,6 +13,7 @@ use crate::flows::changes::record_notice;
 use crate::flows::lookup::{cached_domain, domain_for_session, refusal_error};
 use crate::flows::refusals::internal_error;
 use crate::flows::submit::check_confirm_code;
+use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{
     Accepted, AnswerRefusal, KeyDecision, NoticeReason, Responder, Session, SessionState, SessionWriteError,
@@ -24,9 +25,11 @@ use crate::users::{self, CredentialKey};
 #[derive(Clone, Debug)]
 pub(crate) struct PageAnswer {
     pub(crate) key: VerifiedKey,
-    /// Whether a user of the domain has the key.
-    pub(crate) is_known: bool,
+    /// The user of the domain who has the key.
+    pub(crate) user: Option<UserId>,
     pub(crate) responder: Responder,
+    /// Whether the answer was counted as a try before, because it contained the number.
+    pub(crate) is_counted: bool,
 }
 
 /// Returns the session's domain if the page accepts this login method.
@@ -58,7 +61,7 @@ pub(crate) async fn accept_lightning_key(
     if let Some(domain) = cached_domain(service, &session)
         && session.link().is_none()
         && is_offered(service, &session, &domain, LoginMethod::Lightning)
-        && session.evaluate_key(&domain, answer.is_known) == KeyDecision::Accept
+        && session.evaluate_key(&domain, answer.user.as_ref()) == KeyDecision::Accept
     {
         let answered = apply_answer(service, &session, &domain, answer.clone()).await?;
         match page_sql::store_answer(&service.store, &answered, Some(&domain)).await {
@@ -103,9 +106,11 @@ pub(crate) async fn accept_scan(
         users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(internal_error)?;
     let responder = if is_owner { Responder::PageOwner } else { Responder::AnyDevice };
     let id = session.id.clone();
-    let accepted =
-        accept_key(service, session, &domain, PageAnswer { key, is_known: known.is_some(), responder }).await;
-    if accepted.is_err() && uses_try {
+    let user = known.map(|credential| credential.user_id);
+    let answer = PageAnswer { key, user, responder, is_counted: uses_try };
+    let accepted = accept_key(service, session, &domain, answer).await;
+    let counts = matches!(accepted, Ok(()) | Err(HandlerRefusal::OtherUser));
+    if uses_try && !counts {
         // The number was right, so the user gets the try back for the next scan.
         sql::restore_confirm_try(&service.store, &id).await.map_err(internal_error)?;
     }
@@ -123,7 +128,7 @@ pub(crate) async fn accept_key(
     domain: &Domain,
     answer: PageAnswer,
 ) -> Result<(), HandlerRefusal> {
-    let reason = match session.evaluate_key(domain, answer.is_known) {
+    let reason = match session.evaluate_key(domain, answer.user.as_ref()) {
         KeyDecision::Accept => {
             check_link(service, &session).await?;
             let answered = apply_answer(service, &session, domain, answer).await?;
@@ -137,6 +142,7 @@ pub(crate) async fn accept_key(
             service.session_changed(&session.id);
             return Err(HandlerRefusal::AccountNeeded);
         }
+        KeyDecision::RefuseUser => return Err(refuse_user(service, &session, answer.is_counted).await),
         KeyDecision::Refuse(reason) => reason,
     };
     let refusal = match reason {
@@ -146,6 +152,17 @@ pub(crate) async fn accept_key(
     };
     record_notice(service, &session, reason).await?;
     Err(refusal)
+}
+
+/// Refuses a key that is not of the session's user, and counts the try unless it was counted before. The error does not
+/// depend on whether another user has the key.
+pub(crate) async fn refuse_user(service: &LoginService, session: &Session, is_counted: bool) -> HandlerRefusal {
+    let now = service.clock.now();
+    if let Err(error) = sql::record_other_user(&service.store, session, is_counted, now).await {
+        return error.into();
+    }
+    service.session_changed(&session.id);
+    HandlerRefusal::OtherUser
 }
 
 /// Checks that the user may have another key, if the session is a link.
@@ -168,7 +185,7 @@ async fn apply_answer(
     domain: &Domain,
     answer: PageAnswer,
 ) -> Result<Session, Error> {
-    let PageAnswer { key, is_known, responder } = answer;
+    let PageAnswer { key, user, responder, .. } = answer;
     let now = service.clock.now();
     let answered = match session.clone().accept(key, now, random()) {
         Ok(Accepted::AnsweredOnPage(answered)) => *answered,
@@ -178,7 +195,7 @@ async fn apply_answer(
     if answered.link().is_some() {
         return Ok(answered.await_confirmation(responder, now));
     }
-    if should_offer_passkey(service, &answered, domain, is_known).await? {
+    if should_offer_passkey(service, &answered, domain, user.is_some()).await? {
         return Ok(answered.offer_passkey(now));
     }
     Ok(answered)

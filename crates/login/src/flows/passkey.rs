@@ -13,7 +13,7 @@ use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
 use crate::flows::admission::find_credential;
 use crate::flows::changes::{record_notice, settle_offer};
-use crate::flows::page_answers::{PageAnswer, accept_key, is_offered};
+use crate::flows::page_answers::{PageAnswer, accept_key, is_offered, refuse_user};
 use crate::flows::refusals::{count_answer, internal_error};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
@@ -107,15 +107,16 @@ pub(crate) async fn accept_passkey(
     if session.is_answered() {
         return store_offered(service, session, &key).await;
     }
-    let is_known = find_credential(service, &session, &key.proof().public_key).await?.is_some();
+    let user = find_credential(service, &session, &key.proof().public_key).await?.map(|found| found.user_id);
     // The credential ID of an existing passkey is forged.
-    if !is_known
+    if user.is_none()
         && let Some(passkey) = &key.proof().passkey
         && is_taken(service, &passkey.id).await?
     {
         return refuse(service, &session, PasskeyAnswerRefusal::Taken).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, responder: Responder::PageOwner }).await?)
+    let answer = PageAnswer { key, user, responder: Responder::PageOwner, is_counted: false };
+    Ok(accept_key(service, session, domain, answer).await?)
 }
 
 /// Returns true if a user of any domain of this server has the passkey with this credential ID.
@@ -200,6 +201,9 @@ async fn log_in(
     };
     let found = credential_sql::find_passkey_anywhere(&service.store, assertion.id()).await?;
     let Some((stored, site, _)) = found else {
+        if session.required_user().is_some() {
+            return Err(refuse_user(service, &session, false).await.into());
+        }
         record_notice(service, &session, NoticeReason::UnknownPasskey).await?;
         return Err(PasskeyDenial::Unknown(Some(assertion.id().clone())));
     };
@@ -209,6 +213,9 @@ async fn log_in(
         Err(refusal) => return refuse(service, &session, refusal).await,
     };
     if stored.domain_id != session.domain_id {
+        if session.required_user().is_some() {
+            return Err(refuse_user(service, &session, false).await.into());
+        }
         // The domain is named only after the signature was checked, and only if its name differs from this domain's.
         if site == session.challenge.domain {
             record_notice(service, &session, NoticeReason::UnknownPasskey).await?;
@@ -220,8 +227,9 @@ async fn log_in(
     if !is_of_user(service, &stored, &assertion).await? {
         return refuse(service, &session, PasskeyAnswerRefusal::UserHandle).await;
     }
-    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, responder: Responder::PageOwner })
-        .await?)
+    let user = Some(stored.user_id);
+    let answer = PageAnswer { key, user, responder: Responder::PageOwner, is_counted: false };
+    Ok(accept_key(service, session, domain, answer).await?)
 }
 
 /// Returns true if the authenticator names the user of the passkey. The page lists no credentials, so a passkey must be

@@ -19,6 +19,7 @@ impl From<Error> for HandlerRefusal {
             Error::CredentialExists => Self::KeyTaken,
             Error::TooManyCredentials => Self::TooManyKeys,
             Error::HostRefused => Self::Host,
+            Error::UserRefused => Self::OtherUser,
             Error::ConfirmCodeRefused => Self::ConfirmCode,
             Error::SignatureRefused { reason } => Self::NotVerified(reason),
             Error::ChallengeNotFound

@@ -114,6 +114,7 @@ pub(crate) async fn complete_login(
     let is_link = session.challenge.mode == Mode::Link;
     let is_final = match error {
         Error::UserUnknown => session.page.is_some(),
+        Error::UserRefused => true,
         Error::CredentialExists | Error::TooManyCredentials | Error::SessionCancelled { .. } => is_link,
         _ => false,
     };
@@ -129,6 +130,9 @@ async fn store_completed(service: &LoginService, session: &Session, login: Login
         SessionState::Authenticated { user, .. } => find_credential(service, session, &user.public_key).await?,
         _ => None,
     };
+    if !session.accepts_user(credential.as_ref().map(|own| &own.user_id)) {
+        return Err(Error::UserRefused);
+    }
     let is_unknown = session.hosted_url.is_some() && credential.is_none();
     match session.challenge.mode {
         Mode::Link if !is_unknown => Err(Error::CredentialExists),

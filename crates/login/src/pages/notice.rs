@@ -49,6 +49,7 @@ fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> 
     let domain = named(&page.view.site.domain);
     match refusal {
         Refusal::Number { .. } => html! { (words.wrong_number.head) },
+        Refusal::OtherUser { .. } => html! { (words.other_user.head) },
         Refusal::Host => html! { (words.wrong_host.head) },
         Refusal::Clock { seconds_off } => html! { ((words.clock_off)(*seconds_off)) },
         Refusal::Replaced => html! { (words.replaced.head) },
@@ -68,6 +69,7 @@ fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
     let host = page.host();
     match refusal {
         Refusal::Number { tries_left } => html! { (words.wrong_number.text) " " ((words.tries_left)(*tries_left)) },
+        Refusal::OtherUser { tries_left } => html! { (words.other_user.text) " " ((words.tries_left)(*tries_left)) },
         Refusal::Host => (words.wrong_host.text)(&domain, &host),
         Refusal::Clock { .. } => html! { (words.clock_advice) },
         Refusal::Replaced => html! { (words.replaced.text) },

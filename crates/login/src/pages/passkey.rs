@@ -133,6 +133,7 @@ fn deny(context: &LoginPageContext, page: &OwnedPage, denial: PasskeyDenial) -> 
             let (reason, message) = match refusal {
                 HandlerRefusal::RegistrationClosed => ("closed", (words.closed_head)(&domain).into_string()),
                 HandlerRefusal::UserExists | HandlerRefusal::KeyTaken => ("taken", words.key_known.head.to_owned()),
+                HandlerRefusal::OtherUser => ("user", words.other_user.head.to_owned()),
                 _ => ("failed", words.passkey_refused.head.to_owned()),
             };
             return HandlerResponse { body: denial_body(reason, &message), ..refusal.into() }.into_response();

@@ -110,6 +110,7 @@ mod tests {
             PageState::Create,
             PageState::Refused(Refusal::Number { tries_left: 2 }),
             PageState::Refused(Refusal::Number { tries_left: 1 }),
+            PageState::Refused(Refusal::OtherUser { tries_left: 1 }),
             PageState::Refused(Refusal::Host),
             PageState::Refused(Refusal::Clock { seconds_off: -250 }),
             PageState::Refused(Refusal::Replaced),

@@ -36,7 +36,7 @@ pub(crate) enum PageState {
         /// Whether the user can still request another code.
         is_renewable: bool,
     },
-    /// The last try of number matching was wrong.
+    /// The last try was refused: a wrong number, or a key of another user.
     TriedTooOften,
     /// The user or the site cancelled the session.
     Cancelled,
@@ -47,6 +47,8 @@ pub(crate) enum PageState {
 pub(crate) enum Refusal {
     /// The confirmation number was wrong; `tries_left` attempts remain.
     Number { tries_left: i64 },
+    /// The login is for one user, and the key is not of this user; `tries_left` attempts remain.
+    OtherUser { tries_left: i64 },
     /// The answer was signed for another host.
     Host,
     /// The wallet's clock is wrong by this number of seconds; negative if it is behind.
@@ -85,7 +87,7 @@ impl PageState {
             SessionState::Cancelled { .. } => {
                 let is_tried = matches!(
                     session.notice().map(|notice| &notice.reason),
-                    Some(NoticeReason::ConfirmCode { tries_left: 0 })
+                    Some(NoticeReason::ConfirmCode { tries_left: 0 } | NoticeReason::OtherUser { tries_left: 0 })
                 );
                 return if is_tried { Self::TriedTooOften } else { Self::Cancelled };
             }
@@ -108,6 +110,7 @@ impl PageState {
             NoticeReason::UnknownKey if session.challenge.mode == Mode::Register => return Self::Create,
             NoticeReason::UnknownKey => return Self::Waiting,
             NoticeReason::ConfirmCode { tries_left } => Refusal::Number { tries_left: *tries_left },
+            NoticeReason::OtherUser { tries_left } => Refusal::OtherUser { tries_left: *tries_left },
             NoticeReason::Host => Refusal::Host,
             NoticeReason::Clock { seconds_off } => Refusal::Clock { seconds_off: *seconds_off },
             NoticeReason::Replaced => Refusal::Replaced,

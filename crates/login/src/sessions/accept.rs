@@ -39,7 +39,7 @@ impl Session {
             }
             Flow::Page => {
                 let state = SessionState::AnsweredOnPage { proof: Box::new(proof) };
-                let expires_at = self.expires_at.max(now + MIN_COMPLETION_WINDOW);
+                let expires_at = self.limit_expiry(self.expires_at.max(now + MIN_COMPLETION_WINDOW));
                 let page = self.page.map(|page| Box::new(SessionPage { notice: None, ..*page }));
                 Accepted::AnsweredOnPage(Box::new(Self { expires_at, page, state, ..self }))
             }

@@ -18,6 +18,9 @@ pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 /// before its creation.
 pub const LINK_TTL: SignedDuration = SignedDuration::from_mins(30);
 
+/// Lifetime of a link that adds the first key of a user. It is short, because the service knows no login of the user.
+pub const FIRST_KEY_TTL: SignedDuration = SignedDuration::from_mins(10);
+
 /// Minimum time that the owner of a page has after an answer to confirm a key or to decide about a
 /// passkey.
 pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
@@ -61,7 +64,7 @@ impl Session {
     /// Returns the answered link without the confirmation of the page's owner. An answer by the owner is confirmed.
     #[must_use]
     pub fn await_confirmation(mut self, responder: Responder, now: Timestamp) -> Self {
-        self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
+        self.expires_at = self.limit_expiry(self.expires_at.max(now + DECISION_WINDOW));
         if let Some(link) = self.page.as_mut().and_then(|page| page.link.as_mut()) {
             link.confirmed_at = (responder == Responder::PageOwner).then_some(now);
         }
@@ -92,12 +95,27 @@ impl Session {
     /// Returns the end of automatic renewal for a page whose user is active now.
     pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
         let until = now + RENEWAL_WINDOW;
-        if self.link().is_some() { until.min(self.created_at + LINK_TTL) } else { until }
+        if self.link().is_some() { until.min(self.created_at + self.link_ttl()) } else { until }
     }
 
     /// Returns true if this is a link that is too old for a new code.
     pub(super) fn is_link_expired(&self, now: Timestamp) -> bool {
-        self.link().is_some() && now.duration_since(self.created_at) >= LINK_TTL
+        self.link().is_some() && now.duration_since(self.created_at) >= self.link_ttl()
+    }
+
+    /// Returns true if this is a link that adds the first key of a user.
+    #[must_use]
+    pub fn is_first_key_link(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.terms.first_key)
+    }
+
+    fn link_ttl(&self) -> SignedDuration {
+        if self.is_first_key_link() { FIRST_KEY_TTL } else { LINK_TTL }
+    }
+
+    /// Returns the time, or the end of [`FIRST_KEY_TTL`] if this is earlier and the link adds the first key of a user.
+    pub(super) fn limit_expiry(&self, at: Timestamp) -> Timestamp {
+        if self.is_first_key_link() { at.min(self.created_at + FIRST_KEY_TTL) } else { at }
     }
 
     /// Returns true if a key has answered the link, without a confirmation of the page's owner.
@@ -120,6 +138,12 @@ pub(super) fn check_page(session: &Session) -> Result<()> {
     }
     if (session.challenge.mode == Mode::Link) != session.link().is_some() {
         bail!("sessions: challenge and link_user contradict each other");
+    }
+    if session.required_user().is_some() && (session.challenge.mode != Mode::Login || session.belongs_to_login_host()) {
+        bail!("sessions: page_terms name a user of a session that is no login at a site");
+    }
+    if session.is_first_key_link() && session.link().is_none_or(|link| link.credential.is_some()) {
+        bail!("sessions: page_terms and link_credential contradict each other");
     }
     let must_be_bound = session.account.environment == Environment::Live && !session.belongs_to_login_host();
     if is_page && must_be_bound && session.options.browser_hash.is_none() {

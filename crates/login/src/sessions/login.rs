@@ -20,11 +20,12 @@ pub struct Login {
 }
 
 impl Login {
-    /// Sets the user of the hosted domain in the session and in the event.
+    /// Sets the user of the hosted domain in the session and in the event. `is_new` is true for a user who registers.
     #[must_use]
-    pub fn with_user(mut self, id: &UserId) -> Self {
+    pub fn with_user(mut self, id: &UserId, is_new: bool) -> Self {
         if let SessionState::Authenticated { user, .. } = &mut self.session.state {
             user.id = Some(id.clone());
+            user.is_new = is_new;
         }
         if let Some(data) = &mut self.event.data {
             data.user_id = Some(id.to_string());
@@ -41,6 +42,7 @@ impl Session {
             public_key: proof.public_key.clone(),
             device_info: device_info(proof),
             method: self.method_of(proof),
+            is_new: false,
         };
         let event_id = EventId::new(now, random);
         let event = self.event(&event_id, proof, now);

@@ -48,7 +48,7 @@ pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
 pub use idempotency::{IdempotencyKey, REPLAY_WINDOW};
-pub use link::{DECISION_WINDOW, LINK_TTL, PageLink, RECENT_LOGIN, Responder};
+pub use link::{DECISION_WINDOW, FIRST_KEY_TTL, LINK_TTL, PageLink, RECENT_LOGIN, Responder};
 pub use login::Login;
 pub use metadata::Metadata;
 pub use notice::{Notice, NoticeReason};
@@ -172,6 +172,9 @@ pub struct User {
     /// The login method, for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
+    /// Whether the session registered the user of a hosted domain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_new: bool,
 }
 
 /// The random bytes that a new session needs.

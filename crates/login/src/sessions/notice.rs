@@ -22,6 +22,12 @@ pub enum NoticeReason {
         /// The number of wrong answers that are left.
         tries_left: i64,
     },
+    /// The login is for one user, and the key belongs to another user or to none. When no try is left, the session is
+    /// cancelled.
+    OtherUser {
+        /// The number of refused answers that are left.
+        tries_left: i64,
+    },
     /// The answer was signed for another host: the user scanned an altered code.
     Host,
     /// The clock of the wallet is wrong.

@@ -9,11 +9,11 @@ use signpost_platform::accounts::Environment;
 use url::Url;
 
 use super::{
-    AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, Notice, NoticeReason, PageLink, PageTerms,
-    PasskeyOffer, Session, SessionState,
+    AnswerRefusal, CompletionCode, CompletionHash, ConfirmCode, FIRST_KEY_TTL, Notice, NoticeReason, PageLink,
+    PageTerms, PasskeyOffer, Session, SessionState,
 };
 use crate::domains::{Domain, Registration};
-use crate::ids::SessionId;
+use crate::ids::{SessionId, UserId};
 use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 
 /// Name of the cookie of the browser that owns a page. It identifies no user, and is shared by all pages.
@@ -84,6 +84,9 @@ pub enum KeyDecision {
     OfferRegistration,
     /// The key is refused for this reason.
     Refuse(NoticeReason),
+    /// The key is refused, because the login is for one user, and the key belongs to another user or to none. It counts
+    /// as a try.
+    RefuseUser,
 }
 
 /// The random bytes that a change of the mode needs.
@@ -109,8 +112,9 @@ impl SessionPage {
     /// Creates the page of a new session.
     #[must_use]
     pub fn new(terms: PageTerms, link: Option<PageLink>, now: Timestamp) -> Self {
+        let window = if terms.first_key { FIRST_KEY_TTL } else { RENEWAL_WINDOW };
         Self {
-            until: now + RENEWAL_WINDOW,
+            until: now + window,
             terms,
             owner: None,
             replaced: None,
@@ -205,6 +209,9 @@ impl Session {
     /// session for it. A login at the account pages may create an account only if it continues to another page.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
+        if self.required_user().is_some() {
+            return false;
+        }
         if self.challenge.mode == Mode::Link || (self.is_for_account() && self.metadata.is_none()) {
             return false;
         }
@@ -214,12 +221,14 @@ impl Session {
         was_created_to_register || domain.registration == Registration::Open
     }
 
-    /// Decides about a verified key. `is_known` is true if a user of the domain has the key. A
-    /// login never creates an account without asking the user, and a registration never becomes a
-    /// login.
+    /// Decides about a verified key. `user` is the user of the domain who has the key. A login never
+    /// creates an account without asking the user, and a registration never becomes a login.
     #[must_use]
-    pub fn evaluate_key(&self, domain: &Domain, is_known: bool) -> KeyDecision {
-        match (self.challenge.mode, is_known) {
+    pub fn evaluate_key(&self, domain: &Domain, user: Option<&UserId>) -> KeyDecision {
+        if !self.accepts_user(user) {
+            return KeyDecision::RefuseUser;
+        }
+        match (self.challenge.mode, user.is_some()) {
             (Mode::Link, true) => KeyDecision::Refuse(NoticeReason::KeyTaken),
             (Mode::Link, false) => KeyDecision::Accept,
             (Mode::Register, true) => KeyDecision::Refuse(NoticeReason::KeyKnown),
@@ -334,7 +343,7 @@ impl Session {
     pub(super) fn with_nonce(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Self {
         let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge.clone() };
         let ttl = if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl };
-        let expires_at = now + ttl;
+        let expires_at = self.limit_expiry(now + ttl);
         let replaced = self.challenge;
         let page = self.page.map(|page| Box::new(SessionPage { replaced: Some(replaced), ..*page }));
         Self { challenge, expires_at, page, ..self }

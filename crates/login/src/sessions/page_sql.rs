@@ -16,7 +16,7 @@ use super::{
     Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState, SessionWriteError,
 };
 use crate::domains::CachedDomain;
-use crate::ids::{CredentialId, SessionId};
+use crate::ids::{CredentialId, SessionId, UserId};
 
 /// Makes a browser the owner of a page. Changes no row if another browser owns it.
 const CLAIM: &str = sql!(
@@ -58,12 +58,12 @@ const SET_NOTICE_UNLESS_UNKNOWN_KEY: &str =
 
 const FIND_REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
 
-/// Finds the session of an LNURL by the last characters of its ID, in either environment. Also counts the credentials
-/// of the domain with the key, and the sessions with this suffix, because an ambiguous suffix is refused.
+/// Finds the session of an LNURL by the last characters of its ID, in either environment. Also reads the user of
+/// the domain with the key, and counts the sessions with this suffix, because an ambiguous suffix is refused.
 const FIND_BY_SUFFIX: &str = sql!(
     "SELECT ",
     Session::COLUMN_LIST,
-    ", (SELECT COUNT(*) FROM credentials AS known WHERE known.domain_id = sessions.domain_id AND known.public_key = $2)
+    ", (SELECT known.user_id FROM credentials AS known WHERE known.domain_id = sessions.domain_id AND known.public_key = $2)
      , (SELECT COUNT(*) FROM sessions AS same WHERE substr(same.id, 30) = $1 AND same.page_until IS NOT NULL)
      FROM sessions WHERE substr(id, 30) = $1 AND page_until IS NOT NULL LIMIT 1"
 );
@@ -73,8 +73,8 @@ const FIND_BY_SUFFIX: &str = sql!(
 pub struct LnurlSession {
     /// The session.
     pub session: Session,
-    /// Whether a user of its domain has the key of the wallet.
-    pub is_known: bool,
+    /// The user of its domain who has the key of the wallet.
+    pub user: Option<UserId>,
 }
 
 /// Makes a browser the owner of the session's page. Returns the session after the write.
@@ -176,9 +176,9 @@ pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Res
     };
     let mut values = Values::new(Session::TABLE, row);
     let session = Session::from_values(&mut values)?;
-    let credentials: i64 = values.next_column()?;
+    let user: Option<UserId> = values.next_column()?;
     let sessions: i64 = values.next_column()?;
-    Ok((sessions == 1).then_some(LnurlSession { session, is_known: credentials > 0 }))
+    Ok((sessions == 1).then_some(LnurlSession { session, user }))
 }
 
 /// Returns the offer for its column, `None` without an offer.

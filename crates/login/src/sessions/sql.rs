@@ -86,10 +86,12 @@ const RESTORE_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Stores the notice about a wrong number. Follows [`USE_TRY`] in the same write, once for each
-/// possible number of remaining tries.
-const SET_TRIES_NOTICE: &str =
-    "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
+/// Stores the notice about a refused try. Follows [`USE_TRY`], once for each possible number of
+/// remaining tries.
+const SET_TRIES_NOTICE: &str = "
+    UPDATE sessions SET notice = $1
+    WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL
+      AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
 const CANCEL_WITHOUT_TRIES: &str = "
     UPDATE sessions SET cancelled_at = $1
@@ -224,14 +226,39 @@ pub async fn record_wrong_confirm_code(
     now: Timestamp,
 ) -> Result<(), SessionWriteError> {
     let mut statements = vec![use_try_statement(session)];
-    for tries_left in 0..MAX_CONFIRM_TRIES {
-        let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
-        statements
-            .push(Statement::new(SET_TRIES_NOTICE, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left]));
-    }
-    statements.push(Statement::new(CANCEL_WITHOUT_TRIES, params![now, &session.id, MAX_CONFIRM_TRIES]));
+    statements.extend(note_refused_try(session, |tries_left| NoticeReason::ConfirmCode { tries_left }, now));
     write(store, session, statements).await?;
     Ok(())
+}
+
+/// Records the answer of a key of another user than the session's, or of no user, and notes it on the page. It counts as
+/// an attempt, unless its number was counted before. The last attempt cancels the session in this write.
+///
+/// # Errors
+/// Returns [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for
+/// an answer.
+pub async fn record_other_user(
+    store: &Store,
+    session: &Session,
+    is_counted: bool,
+    now: Timestamp,
+) -> Result<(), SessionWriteError> {
+    let mut statements = if is_counted { Vec::new() } else { vec![use_try_statement(session)] };
+    statements.extend(note_refused_try(session, |tries_left| NoticeReason::OtherUser { tries_left }, now));
+    write(store, session, statements).await?;
+    Ok(())
+}
+
+/// Returns the statements after a refused attempt: the notice with the number of attempts that are left, and the
+/// cancellation if there is none.
+fn note_refused_try(session: &Session, reason: fn(i64) -> NoticeReason, now: Timestamp) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for tries_left in 0..MAX_CONFIRM_TRIES {
+        let notice = Json(reason(tries_left).at(now));
+        statements.push(Statement::new(SET_TRIES_NOTICE, params![notice, &session.id, MAX_CONFIRM_TRIES - tries_left]));
+    }
+    statements.push(Statement::new(CANCEL_WITHOUT_TRIES, params![now, &session.id, MAX_CONFIRM_TRIES]));
+    statements
 }
 
 fn use_try_statement(session: &Session) -> Statement {

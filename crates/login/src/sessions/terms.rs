@@ -6,6 +6,7 @@ use signpost_auth::Mode;
 
 use super::Session;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
+use crate::ids::UserId;
 
 /// The terms of a session on a page: creation parameters that do not change with the mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,12 @@ pub struct PageTerms {
     /// The OpenID Connect client that requested the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<RequestingApplication>,
+    /// The only user whose keys complete the login. The page does not show this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserId>,
+    /// Whether the link adds the first key of a user: it completes only while the user has no credential.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_key: bool,
 }
 
 /// An OpenID Connect client that requested a login, as the page shows it.
@@ -68,6 +75,19 @@ impl Session {
     #[must_use]
     pub fn is_for_account(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Account)
+    }
+
+    /// Returns the only user whose keys complete the login, if the site named one.
+    #[must_use]
+    pub fn required_user(&self) -> Option<&UserId> {
+        self.page.as_ref()?.terms.user.as_ref()
+    }
+
+    /// Returns true if a key of this user, or of no user, may complete the session as far as `user` of the creation
+    /// request is concerned.
+    #[must_use]
+    pub fn accepts_user(&self, user: Option<&UserId>) -> bool {
+        self.required_user().is_none_or(|required| user == Some(required))
     }
 
     /// Returns the login methods that the page offers and accepts, of those that the server supports. Without a number

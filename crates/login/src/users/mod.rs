@@ -98,9 +98,20 @@ pub enum LoginSubject {
         credential: Box<Credential>,
         /// The user handle of a new passkey.
         handle: Option<PasskeyHandle>,
-        /// The credential that opened the link. Nothing is added if the user no longer has it.
-        opened_by: Option<CredentialId>,
+        /// The condition for the addition, besides the maximum number of credentials.
+        condition: LinkCondition,
     },
+}
+
+/// The condition for the addition of a key by a link.
+#[derive(Clone, Debug)]
+pub enum LinkCondition {
+    /// None: an operator created the link.
+    None,
+    /// The user still has the credential that opened the link.
+    HasCredential(CredentialId),
+    /// The user has no credential.
+    NoCredential,
 }
 
 impl UserEntropy {

@@ -9,8 +9,8 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Json, Row, Statement, Store, Stored, Value, Values, WriteError, params, sql};
 
 use super::{
-    Credential, CredentialKey, CredentialRow, HostedUser, IssuedUsername, LoginSubject, MAX_CREDENTIALS, NewUser,
-    UserPatch,
+    Credential, CredentialKey, CredentialRow, HostedUser, IssuedUsername, LinkCondition, LoginSubject, MAX_CREDENTIALS,
+    NewUser, UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -38,6 +38,12 @@ const INSERT_LINKED: &str = sql!(
     " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10
         AND EXISTS (SELECT 1 FROM credentials AS opener WHERE opener.domain_id = $1 AND opener.user_id = $5 AND opener.id = $11)
      ON CONFLICT DO NOTHING"
+);
+
+/// Adds the first key of a user by a link.
+const INSERT_FIRST: &str = sql!(
+    CredentialRow::INSERT_IF,
+    " WHERE NOT EXISTS (SELECT 1 FROM credentials WHERE domain_id = $1 AND user_id = $5) ON CONFLICT DO NOTHING"
 );
 
 const INSERT_OFFERED: &str = sql!(
@@ -85,6 +91,12 @@ const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
     UPDATE users SET last_login_at = last_login_at
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
+/// Changes nothing, but locks the user, and conflicts if the user has a credential.
+const REQUIRE_NO_CREDENTIAL: &str = "
+    UPDATE users SET last_login_at = last_login_at
+    WHERE domain_id = $1 AND id = $2
+      AND NOT EXISTS (SELECT 1 FROM credentials WHERE credentials.domain_id = $1 AND credentials.user_id = $2)";
+
 impl LoginSubject {
     /// Returns the statements of the login in the tables of users. Refused if the key was concurrently added to a user
     /// or removed, if the username was used before, if the user was deleted, or if the user has the maximum number of
@@ -104,11 +116,19 @@ impl LoginSubject {
                 let [username, user] = insert_user(user);
                 vec![insert_credential(credential), username, user]
             }
-            Self::Linked { credential, handle, opened_by } => {
+            Self::Linked { credential, handle, condition } => {
                 let lock = lock_user(&credential, handle);
-                let Some(opener) = opened_by else { return vec![lock, insert_credential(*credential)] };
-                let params = insert_params(*credential).into_iter().chain(params![opener]).collect();
-                vec![lock, Statement::expect_row(INSERT_LINKED, params)]
+                let insert = match condition {
+                    LinkCondition::None => insert_credential(*credential),
+                    LinkCondition::HasCredential(opener) => {
+                        let params = insert_params(*credential).into_iter().chain(params![opener]).collect();
+                        Statement::expect_row(INSERT_LINKED, params)
+                    }
+                    LinkCondition::NoCredential => {
+                        Statement::expect_row(INSERT_FIRST, CredentialRow::from(*credential).params())
+                    }
+                };
+                vec![lock, insert]
             }
         }
     }
@@ -135,6 +155,12 @@ fn insert_credential(credential: Credential) -> Statement {
 #[must_use]
 pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> Statement {
     Statement::expect_row(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
+}
+
+/// Returns the statement that refuses a write if the user has a credential, and locks the user.
+#[must_use]
+pub(crate) fn require_no_credential(domain: &DomainId, user: &UserId) -> Statement {
+    Statement::expect_row(REQUIRE_NO_CREDENTIAL, params![domain, user])
 }
 
 /// Returns the statement that adds a passkey from a login with another credential, for the user with this user handle.

@@ -14,7 +14,7 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment, Scope};
-use signpost_store::{Statement, random};
+use signpost_store::{Statement, params, random};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::clients;
@@ -214,6 +214,10 @@ async fn link_errors(service: &Service) -> Vec<Reply> {
     met.push(integrator.post("/sessions", &body).await);
     service.advance_clock(SignedDuration::from_mins(6));
     met.push(integrator.post("/sessions", &body).await);
+    met.push(integrator.post("/sessions", &json!({ "domain": "shop.test", "user": user })).await);
+    let remove = Statement::new("DELETE FROM credentials WHERE user_id = $1", params![&user]);
+    assert!(service.app.store.write([remove]).await.expect("a database").is_committed());
+    met.push(integrator.post("/sessions", &request(&json!({ "user": user }))).await);
     met
 }
 

@@ -26,7 +26,6 @@ async fn a_link_requires_a_recently_authenticated_user() {
         (json!({ "mode": "link", "user": service.phone().public_key() }), "user"),
         (json!({ "mode": "link", "user": user, "flow": "cross_device", "browser_hash": null }), "flow"),
         (json!({ "mode": "link", "user": user, "flow": "same_device" }), "flow"),
-        (json!({ "user": user }), "user"),
         (json!({ "mode": "register", "user": user }), "user"),
         (json!({ "mode": "unlink" }), "mode"),
     ] {

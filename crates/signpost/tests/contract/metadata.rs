@@ -19,14 +19,14 @@ async fn metadata_is_returned_in_every_state() {
         let session = integrator.post("/sessions", &body).await.with(201);
         assert_eq!(session["metadata"], metadata);
         let pending = integrator.get_session(&session).await.with(200);
-        assert_eq!(members(&pending), ["id", "status", "expires_at", "metadata"].into());
+        assert_eq!(members(&pending), ["id", "domain_id", "status", "expires_at", "metadata"].into());
         assert_eq!(pending["metadata"], metadata);
         integrator.refresh(&session).await.with(200);
         assert_eq!(integrator.get_session(&session).await.with(200)["metadata"], metadata);
         let session = integrator.post("/sessions", &body).await.with(201);
         integrator.authenticate(&session, &service.phone().answer(&session)).await.with(200);
         let seen = integrator.get_session(&session).await.with(200);
-        assert_eq!(members(&seen), ["id", "status", "authenticated_at", "user", "metadata"].into());
+        assert_eq!(members(&seen), ["id", "domain_id", "status", "authenticated_at", "user", "metadata"].into());
         assert_eq!(seen["metadata"], metadata);
     }
 }

@@ -89,7 +89,14 @@ impl System {
             metadata: None,
             confirm_code: Some(ConfirmCode::new([1; 8])),
             options,
-            page: Some(PageTerms { mode: Mode::Login, confirm: false, purpose: PagePurpose::Site, application: None }),
+            page: Some(PageTerms {
+                mode: Mode::Login,
+                confirm: false,
+                purpose: PagePurpose::Site,
+                application: None,
+                user: None,
+                first_key: false,
+            }),
             link: None,
         };
         let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };

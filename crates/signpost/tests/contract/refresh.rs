@@ -13,7 +13,7 @@ async fn refresh_issues_a_new_challenge() {
     let session = integrator.post("/sessions", &body).await.with(201);
     service.advance_clock(SignedDuration::from_secs(100));
     let refreshed = integrator.refresh(&session).await.with(200);
-    assert_eq!(members(&refreshed), ["id", "challenge", "qr_data", "expires_at"].into());
+    assert_eq!(members(&refreshed), ["id", "domain_id", "challenge", "qr_data", "expires_at"].into());
     assert_eq!(refreshed["id"], session["id"]);
     assert_ne!(refreshed["challenge"], session["challenge"]);
     let now = service.clock.now();

@@ -28,7 +28,7 @@ async fn only_the_wallet_gets_the_completion_code() {
     let session = create_session(&integrator, "/account?tab=1").await;
     let answer = service.phone().answer(&session);
     let answered = integrator.authenticate(&session, &answer).await.with(200);
-    assert_eq!(members(&answered), ["id", "status", "expires_at", "metadata", "redirect"].into());
+    assert_eq!(members(&answered), ["id", "domain_id", "status", "expires_at", "metadata", "redirect"].into());
     assert_eq!(answered["status"], "pending");
     assert!(text(&answered, "redirect").starts_with("https://shop.test/account?tab=1&code="));
     // Polling and events reveal nothing before the completion.

@@ -11,7 +11,7 @@ use signpost_auth::client::{
     AtmSearch, Change, CitySearch, DeliveryFilter, DomainChange, HandlerKind, NewDomain, NewSession, Paging,
     SessionFilter, SessionStatus, Signed, Signpost, StatusSearch, UserChange,
 };
-use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
+use signpost_auth::login::{CurrentUser, LoginOptions, LoginSite, SignedIn, SiteError, router};
 use tokio::net::TcpListener;
 
 use crate::harness::{Integrator, Service, UNREACHABLE_URL};
@@ -32,8 +32,8 @@ impl LoginSite for Shop {
         Ok(vec!["login=new; Path=/".to_owned()])
     }
 
-    async fn current_user(&self, _: &Parts) -> Option<String> {
-        self.0.lock().expect("a site").last().map(|login| login.user.clone())
+    async fn current_user(&self, _: &Parts) -> CurrentUser {
+        self.0.lock().expect("a site").last().map(|login| login.user.id.clone()).into()
     }
 }
 
@@ -57,7 +57,9 @@ impl SiteBrowser {
 
     /// Sends a GET request, stores the cookies, and returns the status and the redirect target.
     async fn visit(&mut self, path: &str) -> (StatusCode, String) {
-        let request = self.http.get(format!("{}{path}", self.origin)).header("cookie", &self.cookies);
+        // The proxy passes the Host header.
+        let request = self.http.get(format!("{}{path}", self.origin)).header("host", "shop.test");
+        let request = request.header("cookie", &self.cookies);
         let response = request.send().await.expect("an answer");
         let texts = |name: &str| {
             let values = response.headers().get_all(name).iter();
@@ -95,7 +97,7 @@ async fn site_logs_in_only_the_starting_browser() {
             (mode, "/cart", &SessionStatus::Authenticated)
         );
         let user =
-            client(&integrator).users().get(&domain_id(&integrator).await, &signed_in.user).await.expect("a user");
+            client(&integrator).users().get(&domain_id(&integrator).await, &signed_in.user.id).await.expect("a user");
         assert_eq!(user.public_key, Some(service.phone().public_key()));
         // The site records the user, who may then link another key.
         shop_site.0.lock().expect("a site").push(signed_in);
@@ -120,7 +122,7 @@ async fn replies_parse_into_their_types() {
     let new = NewDomain { domain: "shop.test".to_owned(), webhook_url: UNREACHABLE_URL.to_owned() };
     let registered = signpost.domains().create(&new).await.expect("a domain");
     let exists = signpost.domains().create(&new).await.expect_err("it is there");
-    assert_eq!((&*exists.code, exists.status), ("domain_exists", Some(409)));
+    assert_eq!((exists.code.as_str(), exists.status), ("domain_exists", Some(409)));
     assert!(exists.details["id"] == *registered.id && exists.request_id.is_some(), "{exists}");
     let change = DomainChange {
         handler: Some(HandlerKind::Hosted),
@@ -192,5 +194,5 @@ async fn locator_requires_no_key() {
     atms.atms().list_by_city(&city).await.expect("a page");
     let nowhere = AtmSearch { location: Some(" ".to_owned()), ..AtmSearch::default() };
     let error = atms.atms().nearest(&nowhere).await.expect_err("a blank location");
-    assert!(matches!(&*error.code, "mcp_error" | "tool_error"), "{error}");
+    assert!(matches!(error.code.as_str(), "mcp_error" | "tool_error"), "{error}");
 }

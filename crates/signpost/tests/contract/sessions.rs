@@ -7,7 +7,8 @@ use signpost_platform::accounts::Environment;
 
 use crate::harness::{Endpoint, Service, UNREACHABLE_URL, members, scan, text, time};
 
-const CREATED: [&str; 7] = ["id", "challenge", "qr_data", "expires_at", "status", "created_at", "client_secret"];
+const CREATED: [&str; 8] =
+    ["id", "domain_id", "challenge", "qr_data", "expires_at", "status", "created_at", "client_secret"];
 
 #[tokio::test]
 async fn only_the_domain_is_required() {
@@ -161,7 +162,7 @@ async fn pending_session_has_status_and_expiry() {
     let integrator = service.shop().await;
     let session = integrator.create_session("shop.test").await;
     let seen = integrator.get_session(&session).await.with(200);
-    assert_eq!(members(&seen), ["id", "status", "expires_at"].into());
+    assert_eq!(members(&seen), ["id", "domain_id", "status", "expires_at"].into());
     assert_eq!(seen["status"], "pending");
     assert_eq!((&seen["id"], &seen["expires_at"]), (&session["id"], &session["expires_at"]));
 }
@@ -176,7 +177,7 @@ async fn authenticated_session_has_user_and_time() {
     let answered = integrator.authenticate(&session, &phone.answer(&session)).await.with(200);
     let seen = integrator.get_session(&session).await.with(200);
     assert_eq!(answered, seen);
-    assert_eq!(members(&seen), ["id", "status", "authenticated_at", "user"].into());
+    assert_eq!(members(&seen), ["id", "domain_id", "status", "authenticated_at", "user"].into());
     assert_eq!(seen["status"], "authenticated");
     assert_eq!(time(&seen, "authenticated_at"), service.clock.now().as_millisecond());
     let device = json!({ "platform": "ios", "version": "17.5" });

@@ -37,7 +37,7 @@ func main() {
 		},
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
 			value := rand.Text() // A new value, never the value from before the login.
-			people.Store(value, login.User)
+			people.Store(value, login.User.ID)
 			cookie.Set(w, value)
 			return nil
 		},

@@ -34,9 +34,14 @@ func main() {
 		CookieSecret:   cmp.Or(os.Getenv("COOKIE_SECRET"), rand.Text()+rand.Text()),
 		WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
 		CurrentUser:    currentUser,
+		SignOut: func(w http.ResponseWriter, r *http.Request) error {
+			people.Delete(cookie.Value(r))
+			cookie.Clear(w)
+			return nil
+		},
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
 			value := rand.Text() // A new value, never the value from before the login.
-			people.Store(value, login.User)
+			people.Store(value, login.User.ID)
 			cookie.Set(w, value)
 			return nil
 		},
@@ -48,7 +53,7 @@ func main() {
 	http.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		if user := currentUser(r); user != "" {
-			fmt.Fprintf(w, `<!doctype html>You are <b id="user">%s</b>. <a href="/signpost/link">Add a key</a>`, user)
+			fmt.Fprintf(w, `<!doctype html>You are <b id="user">%s</b>. <a href="/signpost/link">Add a key</a> <a href="/signpost/logout">Log out</a>`, user)
 		} else {
 			fmt.Fprint(w, `<!doctype html><a href="/signpost/login">Log in</a>`)
 		}

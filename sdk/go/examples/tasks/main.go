@@ -44,7 +44,7 @@ func main() {
 		CookieSecret:   os.Getenv("COOKIE_SECRET"), // 32 characters or more, identical on all servers of the site
 		WebhookSecrets: []string{os.Getenv("WEBHOOK_SECRET")},
 		SignIn: func(w http.ResponseWriter, r *http.Request, login signpost.Login) error {
-			loginCookie.Set(w, startLogin(login.User))
+			loginCookie.Set(w, startLogin(login.User.ID))
 			return nil
 		},
 		CurrentUser: func(r *http.Request) string { return findLogin(r) },

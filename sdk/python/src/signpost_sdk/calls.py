@@ -2,13 +2,12 @@
 
 import math
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal
 
-from .core import Core, as_nothing, as_reply, as_svg, path, refuse
+from .core import Core, as_nothing, as_png, as_reply, as_svg, path, refuse
 from .errors import SignpostError
-from .locator import AtmDetails, AtmStatus, CityAtms, NearestAtms, SeveralAtms
 from .replies import (
     CreatedSession,
     Delivery,
@@ -17,7 +16,6 @@ from .replies import (
     Domain,
     DomainList,
     Handler,
-    HostedUser,
     ListedDomain,
     ListedSession,
     LoginMethod,
@@ -31,12 +29,12 @@ from .replies import (
     SessionList,
     Simulation,
     Status,
-    UserList,
     Verification,
 )
 from .steps import Pages, Pause, Steps
 
-_PAGE = 100
+PAGE = 100
+"""Number of items that are requested at once."""
 _LONGEST_WAIT = 25
 _SHORTEST_WAIT = 1.0
 _ENDS: Final[dict[str, Status]] = {"session_expired": "expired", "session_cancelled": "cancelled"}
@@ -85,13 +83,11 @@ class SessionCalls(Calls):
         idempotency_key: str | None = None,
     ) -> Steps[CreatedSession]:
         """Creates a session. Retries share an `Idempotency-Key` (default: random), so they create no second session."""
-        body = _given(
+        body = given(
             domain=domain, mode=mode, user=user, webhook_url=webhook_url, metadata=metadata, confirm=confirm, flow=flow,
             requester=requester, browser_hash=browser_hash,
         )  # fmt: skip
-        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
-        if not (headers["Idempotency-Key"].isascii() and headers["Idempotency-Key"].isprintable()):
-            raise refuse("an idempotency_key has 1 to 255 visible ASCII characters")
+        headers = idempotency(idempotency_key)
         return self.core.call("POST", "/sessions", as_reply(CreatedSession), repeat=True, body=body, headers=headers)
 
     def list(
@@ -110,7 +106,7 @@ class SessionCalls(Calls):
         """Returns all sessions, newest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedSession, ...], str | None]]:
-            page = yield from self.list(status=status, domain=domain, limit=_PAGE, cursor=cursor)
+            page = yield from self.list(status=status, domain=domain, limit=PAGE, cursor=cursor)
             return page.sessions, page.next_cursor
 
         return Pages(fetch)
@@ -143,13 +139,25 @@ class SessionCalls(Calls):
                 # A proxy on the way may reply early.
                 yield Pause(min(_SHORTEST_WAIT - (now - begin), end - now))
 
+    def follow(self, id: str) -> Pages[Session]:
+        """Returns the state of a session, and each later state until it is final. It polls, so each transport supports it."""
+
+        def fetch(cursor: str | None) -> Steps[tuple[tuple[Session, ...], str | None]]:
+            session = yield from self.wait(id, timeout=0 if cursor is None else _LONGEST_WAIT)
+            if session.status != "pending":
+                return (session,), None
+            polls = int(cursor or 0) + 1
+            return ((session,) if cursor is None else ()), str(polls)
+
+        return Pages(fetch)
+
     def refresh(self, id: str) -> Steps[RefreshedSession]:
         """Replaces the session's code. The old code no longer works."""
         return self.core.call("POST", path("sessions", id, "refresh"), as_reply(RefreshedSession), repeat=True)
 
     def complete(self, id: str, *, code: str, browser_secret: str | None = None) -> Steps[Session]:
         """Completes a login with the code from `return_url`. Not retried after a lost connection."""
-        body = _given(code=code, browser_secret=browser_secret)
+        body = given(code=code, browser_secret=browser_secret)
         return self.core.call("POST", path("sessions", id, "complete"), as_reply(Session), repeat=False, body=body)
 
     def authenticate(self, id: str, answer: Mapping[str, Any]) -> Steps[Session]:
@@ -170,13 +178,18 @@ class SessionCalls(Calls):
         fault: Literal["signature", "timestamp", "challenge", "confirm_code"] | None = None,
     ) -> Steps[Simulation]:
         """Simulates a wallet (sandbox only): its number, 1 to 100, and an optional fault."""
-        body = _given(wallet=wallet, fault=fault)
+        body = given(wallet=wallet, fault=fault)
         return self.core.call("POST", path("sessions", id, "simulate"), as_reply(Simulation), repeat=False, body=body)
 
     def qr_svg(self, id: str) -> Steps[str]:
         """Returns the QR code of a pending session as SVG."""
         headers = {"Accept": "image/svg+xml, application/json"}
         return self.core.call("GET", path("sessions", id, "qr.svg"), as_svg, repeat=True, headers=headers)
+
+    def qr_png(self, id: str) -> Steps[bytes]:
+        """Returns the QR code of a pending session as PNG."""
+        headers = {"Accept": "image/png, application/json"}
+        return self.core.call("GET", path("sessions", id, "qr.png"), as_png, repeat=True, headers=headers)
 
 
 class DomainCalls(Calls):
@@ -196,7 +209,7 @@ class DomainCalls(Calls):
         """Returns all domains, oldest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedDomain, ...], str | None]]:
-            page = yield from self.list(limit=_PAGE, cursor=cursor)
+            page = yield from self.list(limit=PAGE, cursor=cursor)
             return page.domains, page.next_cursor
 
         return Pages(fetch)
@@ -217,10 +230,10 @@ class DomainCalls(Calls):
         display_name: str | None | Unset = UNSET,
     ) -> Steps[Domain]:
         """Changes the given members. None removes `event_url` or `display_name`."""
-        body = _given(webhook_url=webhook_url, handler=handler, registration=registration)
+        body = given(webhook_url=webhook_url, handler=handler, registration=registration)
         if methods is not None:
             body["methods"] = [*methods]
-        body |= _changed(event_url=event_url, display_name=display_name)
+        body |= changed(event_url=event_url, display_name=display_name)
         return self.core.call("PATCH", path("domains", id), as_reply(Domain), repeat=True, body=body)
 
     def verify(self, id: str) -> Steps[ProvedDomain]:
@@ -234,55 +247,6 @@ class DomainCalls(Calls):
     def send_test_event(self, id: str) -> Steps[Delivery]:
         """Sends a `test` event."""
         return self.core.call("POST", path("domains", id, "test-event"), as_reply(Delivery), repeat=False)
-
-
-class UserCalls(Calls):
-    """The users of hosted domains. `user` is an id or any of the user's public keys."""
-
-    def list(self, domain_id: str, *, limit: int | None = None, cursor: str | None = None) -> Steps[UserList]:
-        """Returns a page of users, oldest first. `limit` is 1 to 100."""
-        query = {"limit": limit, "cursor": cursor}
-        return self.core.call("GET", path("domains", domain_id, "users"), as_reply(UserList), repeat=True, query=query)
-
-    def all(self, domain_id: str) -> Pages[HostedUser]:
-        """Returns all users, oldest first, page by page."""
-
-        def fetch(cursor: str | None) -> Steps[tuple[tuple[HostedUser, ...], str | None]]:
-            page = yield from self.list(domain_id, limit=_PAGE, cursor=cursor)
-            return page.users, page.next_cursor
-
-        return Pages(fetch)
-
-    def get(self, domain_id: str, user: str) -> Steps[HostedUser]:
-        """Returns the user."""
-        return self.core.call("GET", path("domains", domain_id, "users", user), as_reply(HostedUser), repeat=True)
-
-    def update(
-        self,
-        domain_id: str,
-        user: str,
-        *,
-        name: str | None | Unset = UNSET,
-        groups: Iterable[str] | None | Unset = UNSET,
-    ) -> Steps[HostedUser]:
-        """Changes the given members. None removes a member."""
-        listed = groups if groups is None or isinstance(groups, Unset) else [*groups]
-        body = _changed(name=name, groups=listed)
-        target = path("domains", domain_id, "users", user)
-        return self.core.call("PATCH", target, as_reply(HostedUser), repeat=True, body=body)
-
-    def delete(self, domain_id: str, user: str) -> Steps[None]:
-        """Deletes the user and all of its credentials."""
-        return self.core.call("DELETE", path("domains", domain_id, "users", user), as_nothing, repeat=False)
-
-    def delete_all(self, domain_id: str) -> Steps[None]:
-        """Deletes all users of the domain."""
-        return self.core.call("DELETE", path("domains", domain_id, "users"), as_nothing, repeat=False)
-
-    def delete_credential(self, domain_id: str, user: str, credential: str) -> Steps[None]:
-        """Deletes a credential of the user, by its id or its key. Fails with `last_credential` for the last credential."""
-        target = path("domains", domain_id, "users", user, "credentials", credential)
-        return self.core.call("DELETE", target, as_nothing, repeat=False)
 
 
 class DeliveryCalls(Calls):
@@ -299,7 +263,7 @@ class DeliveryCalls(Calls):
         """Returns all deliveries, newest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[Delivery, ...], str | None]]:
-            page = yield from self.list(state=state, limit=_PAGE, cursor=cursor)
+            page = yield from self.list(state=state, limit=PAGE, cursor=cursor)
             return page.deliveries, page.next_cursor
 
         return Pages(fetch)
@@ -317,72 +281,19 @@ class DeliveryCalls(Calls):
         return self.core.call("POST", "/deliveries/retry", as_reply(Retried), repeat=False)
 
 
-class AtmCalls(Calls):
-    """Bitcoin ATMs, from the server's MCP endpoint. No API key is sent."""
-
-    def nearest(
-        self,
-        location: str | None = None,
-        *,
-        lat: float | None = None,
-        lon: float | None = None,
-        country: str | None = None,
-        limit: int | None = None,
-        max_distance: float | None = None,
-        open_now: bool | None = None,
-        service: Literal["buy", "sell"] | None = None,
-        coin: str | None = None,
-        units: Literal["miles", "km"] | None = None,
-    ) -> Steps[NearestAtms]:
-        """Returns ATMs near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles.
-
-        Places of `country` (an ISO 3166-1 alpha-2 code) are preferred.
-        """
-        arguments = {"location": location, "lat": lat, "lon": lon, "country": country, "limit": limit}
-        arguments |= {
-            "maxDistance": max_distance,
-            "openNow": open_now,
-            "service": service,
-            "coin": coin,
-            "units": units,
-        }
-        return self.core.call_tool("find_nearest_bitcoin_atm", arguments, NearestAtms)
-
-    def get(self, atm_id: int) -> Steps[AtmDetails]:
-        """Returns the details of an ATM."""
-        return self.core.call_tool("get_atm_details", {"atmId": atm_id}, AtmDetails)
-
-    def get_many(self, atm_ids: Sequence[int]) -> Steps[SeveralAtms]:
-        """Returns the details of 1 to 20 ATMs."""
-        return self.core.call_tool("get_atm_details", {"atmIds": list(atm_ids)}, SeveralAtms)
-
-    def status(
-        self,
-        location: str | None = None,
-        *,
-        lat: float | None = None,
-        lon: float | None = None,
-        country: str | None = None,
-        radius: float | None = None,
-        limit: int | None = None,
-        units: Literal["miles", "km"] | None = None,
-    ) -> Steps[AtmStatus]:
-        """Counts the ATMs near a place by status; `radius` in miles, `country` as in `nearest`."""
-        arguments = {"location": location, "lat": lat, "lon": lon, "country": country}
-        arguments |= {"radius": radius, "limit": limit, "units": units}
-        return self.core.call_tool("check_atm_status", arguments, AtmStatus)
-
-    def list_by_city(
-        self, *, city: str, state: str, cursor: str | None = None, units: Literal["miles", "km"] | None = None
-    ) -> Steps[CityAtms]:
-        """Returns the ATMs of a city; `state` is the two-letter code of a state or province."""
-        arguments = {"city": city, "state": state, "cursor": cursor, "units": units}
-        return self.core.call_tool("list_atms_by_city", arguments, CityAtms)
+def idempotency(key: str | None) -> dict[str, str]:
+    """Returns the header `Idempotency-Key`; its default is random."""
+    key = key or str(uuid.uuid4())
+    if not (key.isascii() and key.isprintable()):
+        raise refuse("an idempotency_key has 1 to 255 visible ASCII characters")
+    return {"Idempotency-Key": key}
 
 
-def _given(**members: Any) -> dict[str, Any]:
+def given(**members: Any) -> dict[str, Any]:
+    """Returns the members that are not None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _changed(**members: Any) -> dict[str, Any]:
+def changed(**members: Any) -> dict[str, Any]:
+    """Returns the members that were given; None removes a member."""
     return {name: value for name, value in members.items() if value is not UNSET}

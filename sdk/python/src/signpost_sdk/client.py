@@ -3,10 +3,13 @@
 import ssl
 from types import TracebackType
 
-from .calls import AtmCalls, DeliveryCalls, DomainCalls, ServiceCalls, SessionCalls, UserCalls
+from .atm_calls import AtmCalls
+from .calls import DeliveryCalls, DomainCalls, ServiceCalls, SessionCalls
+from .client_calls import ClientCalls
 from .core import Core
 from .steps import AsyncTransport, Namespace, Transport, awaiting, blocking, iterating, iterating_async
 from .transport import HttpTransport
+from .user_calls import UserCalls
 from .webhooks import Webhooks
 
 DEFAULT_BASE_URL = "http://localhost:8080/sandbox/v1"
@@ -21,12 +24,14 @@ class Sessions(Namespace):
     all = iterating(SessionCalls.all)
     get = blocking(SessionCalls.get)
     wait = blocking(SessionCalls.wait)
+    follow = iterating(SessionCalls.follow)
     refresh = blocking(SessionCalls.refresh)
     complete = blocking(SessionCalls.complete)
     authenticate = blocking(SessionCalls.authenticate)
     cancel = blocking(SessionCalls.cancel)
     simulate = blocking(SessionCalls.simulate)
     qr_svg = blocking(SessionCalls.qr_svg)
+    qr_png = blocking(SessionCalls.qr_png)
 
 
 class Domains(Namespace):
@@ -45,6 +50,7 @@ class Domains(Namespace):
 class Users(Namespace):
     """The users of hosted domains."""
 
+    create = blocking(UserCalls.create)
     list = blocking(UserCalls.list)
     all = iterating(UserCalls.all)
     get = blocking(UserCalls.get)
@@ -52,6 +58,21 @@ class Users(Namespace):
     delete = blocking(UserCalls.delete)
     delete_all = blocking(UserCalls.delete_all)
     delete_credential = blocking(UserCalls.delete_credential)
+    sign_ins = blocking(UserCalls.sign_ins)
+    end_sign_in = blocking(UserCalls.end_sign_in)
+    end_sign_ins = blocking(UserCalls.end_sign_ins)
+
+
+class Clients(Namespace):
+    """The OpenID Connect clients of hosted domains."""
+
+    create = blocking(ClientCalls.create)
+    list = blocking(ClientCalls.list)
+    all = iterating(ClientCalls.all)
+    get = blocking(ClientCalls.get)
+    update = blocking(ClientCalls.update)
+    rotate_secret = blocking(ClientCalls.rotate_secret)
+    delete = blocking(ClientCalls.delete)
 
 
 class Deliveries(Namespace):
@@ -72,6 +93,8 @@ class Atms(Namespace):
     get_many = blocking(AtmCalls.get_many)
     status = blocking(AtmCalls.status)
     list_by_city = blocking(AtmCalls.list_by_city)
+    submit = blocking(AtmCalls.submit)
+    report = blocking(AtmCalls.report)
 
     @property
     def mcp_url(self) -> str:
@@ -87,12 +110,14 @@ class AsyncSessions(Namespace):
     all = iterating_async(SessionCalls.all)
     get = awaiting(SessionCalls.get)
     wait = awaiting(SessionCalls.wait)
+    follow = iterating_async(SessionCalls.follow)
     refresh = awaiting(SessionCalls.refresh)
     complete = awaiting(SessionCalls.complete)
     authenticate = awaiting(SessionCalls.authenticate)
     cancel = awaiting(SessionCalls.cancel)
     simulate = awaiting(SessionCalls.simulate)
     qr_svg = awaiting(SessionCalls.qr_svg)
+    qr_png = awaiting(SessionCalls.qr_png)
 
 
 class AsyncDomains(Namespace):
@@ -111,6 +136,7 @@ class AsyncDomains(Namespace):
 class AsyncUsers(Namespace):
     """The users of hosted domains."""
 
+    create = awaiting(UserCalls.create)
     list = awaiting(UserCalls.list)
     all = iterating_async(UserCalls.all)
     get = awaiting(UserCalls.get)
@@ -118,6 +144,21 @@ class AsyncUsers(Namespace):
     delete = awaiting(UserCalls.delete)
     delete_all = awaiting(UserCalls.delete_all)
     delete_credential = awaiting(UserCalls.delete_credential)
+    sign_ins = awaiting(UserCalls.sign_ins)
+    end_sign_in = awaiting(UserCalls.end_sign_in)
+    end_sign_ins = awaiting(UserCalls.end_sign_ins)
+
+
+class AsyncClients(Namespace):
+    """The OpenID Connect clients of hosted domains."""
+
+    create = awaiting(ClientCalls.create)
+    list = awaiting(ClientCalls.list)
+    all = iterating_async(ClientCalls.all)
+    get = awaiting(ClientCalls.get)
+    update = awaiting(ClientCalls.update)
+    rotate_secret = awaiting(ClientCalls.rotate_secret)
+    delete = awaiting(ClientCalls.delete)
 
 
 class AsyncDeliveries(Namespace):
@@ -138,6 +179,8 @@ class AsyncAtms(Namespace):
     get_many = awaiting(AtmCalls.get_many)
     status = awaiting(AtmCalls.status)
     list_by_city = awaiting(AtmCalls.list_by_city)
+    submit = awaiting(AtmCalls.submit)
+    report = awaiting(AtmCalls.report)
 
     @property
     def mcp_url(self) -> str:
@@ -169,7 +212,8 @@ class Signpost(_Client):
     """A blocking client of the service. Threads may share it.
 
     `timeout` is in seconds per attempt. `retries` is the maximum number of retries after 429, 503 and, if the call is
-    safe to repeat, a lost connection. `transport` replaces the standard library's HTTP client.
+    safe to repeat, a lost connection. `transport` replaces the standard library's HTTP client. `mcp_url` is the ATM locator
+    (default: `/mcp` at the origin of the base URL), `mcp_token` its access token, or an API key with the scope `mcp`.
     """
 
     def __init__(
@@ -181,12 +225,16 @@ class Signpost(_Client):
         retries: int = 2,
         transport: Transport | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        mcp_url: str | None = None,
+        mcp_token: str | None = None,
     ) -> None:
-        core = Core(api_key, base_url, timeout, retries, transport or HttpTransport(ssl_context))
+        sender = transport or HttpTransport(ssl_context)
+        core = Core(api_key, base_url, timeout, retries, sender, mcp_address=mcp_url, mcp_token=mcp_token)
         super().__init__(core)
         self.sessions = Sessions(SessionCalls(core), core)
         self.domains = Domains(DomainCalls(core), core)
         self.users = Users(UserCalls(core), core)
+        self.clients = Clients(ClientCalls(core), core)
         self.deliveries = Deliveries(DeliveryCalls(core), core)
         self.atms = Atms(AtmCalls(core), core)
 
@@ -222,13 +270,18 @@ class AsyncSignpost(_Client):
         retries: int = 2,
         transport: AsyncTransport | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        mcp_url: str | None = None,
+        mcp_token: str | None = None,
     ) -> None:
         blocking_one = HttpTransport(ssl_context) if transport is None else None
-        core = Core(api_key, base_url, timeout, retries, blocking_one, transport)
+        core = Core(
+            api_key, base_url, timeout, retries, blocking_one, transport, mcp_address=mcp_url, mcp_token=mcp_token
+        )
         super().__init__(core)
         self.sessions = AsyncSessions(SessionCalls(core), core)
         self.domains = AsyncDomains(DomainCalls(core), core)
         self.users = AsyncUsers(UserCalls(core), core)
+        self.clients = AsyncClients(ClientCalls(core), core)
         self.deliveries = AsyncDeliveries(DeliveryCalls(core), core)
         self.atms = AsyncAtms(AtmCalls(core), core)
 

@@ -6,12 +6,14 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 from urllib.parse import quote, urlsplit
 
 from .core import refuse
-from .replies import Mode
+from .errors import SignpostError
 
+StateMode = Literal["login", "register", "link", "confirm"]
+"""The purpose of a pending login; `confirm` is the login of a known user before a link."""
 STATE_SECONDS = 1800
 """Lifetime of a login state and of a shown code's cookie, in seconds."""
 _KEPT_STATES = 3
@@ -39,6 +41,13 @@ class Site:
             )
         default = {"http": ":80", "https": ":443"}[url.scheme]
         return cls(bare.lower().removesuffix(default))
+
+    def has_host(self, host: str) -> bool:
+        """Returns whether a `Host` header names the site's host."""
+        try:
+            return Site.parse(f"{self.origin.partition('://')[0]}://{host}") == self
+        except (SignpostError, ValueError):
+            return False
 
     def cookie_name(self, name: str) -> str:
         """Returns the name with its prefix."""
@@ -116,10 +125,10 @@ class State:
 
     secret: str
     expires: int
-    mode: Mode
+    mode: StateMode
     next: str
     user: str | None = None
-    """The user of a link; None for other modes."""
+    """The user of `link` and `confirm`; None for other modes."""
 
     def seal(self, session_id: str, key: bytes) -> str:
         """Returns the signed cookie value."""
@@ -137,9 +146,9 @@ class State:
         try:
             _, secret, expires, mode, target, *rest = text.split(".")
             path, users = _decode(target), [_decode(part) for part in rest]
-            known = next((word for word in get_args(Mode) if word == mode), None)
+            known = next((word for word in get_args(StateMode) if word == mode), None)
             ends = _seconds(expires)
-            if ends <= now or known is None or len(users) != (known == "link"):
+            if ends <= now or known is None or len(users) != (known in ("link", "confirm")):
                 return None
             return cls(secret, ends, known, path if is_local_path(path) else "/", users[0] if users else None)
         except (ValueError, binascii.Error):
@@ -148,18 +157,28 @@ class State:
 
 def surplus_states(site: Site, cookies: dict[str, str], new: str) -> list[str]:
     """Returns `Set-Cookie` values that delete all but the newest states. The state `new` counts as the newest."""
-    prefix = site.cookie_name("signpost-")
-    states = [
-        name for name in cookies if re.fullmatch(f"{prefix}[0-9a-f]{{16}}", name) and name != site.cookie_name(new)
-    ]
+    states = [name for name in _state_names(site, cookies) if name != site.cookie_name(new)]
 
     def expires(name: str) -> int:
         parts = cookies[name].split(".")
         return _seconds(parts[2]) if len(parts) in (6, 7) else 0
 
     kept = sorted(states, key=expires, reverse=True)[: _KEPT_STATES - 1]
-    bare = len(prefix) - len("signpost-")
-    return [site.set_cookie(name[bare:], "", 0) for name in states if name not in kept]
+    return [_delete(site, name) for name in states if name not in kept]
+
+
+def all_states(site: Site, cookies: dict[str, str]) -> list[str]:
+    """Returns `Set-Cookie` values that delete all states."""
+    return [_delete(site, name) for name in _state_names(site, cookies)]
+
+
+def _state_names(site: Site, cookies: dict[str, str]) -> list[str]:
+    pattern = re.escape(site.cookie_name("signpost-")) + "[0-9a-f]{16}"
+    return [name for name in cookies if re.fullmatch(pattern, name)]
+
+
+def _delete(site: Site, name: str) -> str:
+    return site.set_cookie(name.removeprefix("__Host-"), "", 0)
 
 
 def _decode(text: str) -> str:

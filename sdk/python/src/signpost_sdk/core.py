@@ -51,6 +51,8 @@ class Core:
     retries: int
     send_sync: Transport | None
     send_async: AsyncTransport | None = None
+    mcp_address: str | None = None
+    mcp_token: str | None = field(default=None, repr=False)
     now: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     random: Callable[[], float] = random.random
@@ -71,10 +73,18 @@ class Core:
         if self.retries < 0 or self.timeout <= 0:
             raise refuse("retries must be 0 or more, and timeout more than 0 seconds")
         self.base_url = self.base_url.rstrip("/")
+        if self.mcp_address is not None and not _is_base_url(self.mcp_address):
+            raise refuse("mcp_url must be http(s)://host/mcp without user name, query or fragment")
+        if self.mcp_token is not None and not (self.mcp_token and _is_header_value(self.mcp_token)):
+            raise refuse(
+                "mcp_token is empty or has characters that no header may have: has it a line break at its end?"
+            )
 
     @property
     def mcp_url(self) -> str:
-        """The locator's URL, at the origin of the base URL."""
+        """The locator's URL. Default: `/mcp` at the origin of the base URL."""
+        if self.mcp_address is not None:
+            return self.mcp_address
         url = urlsplit(self.base_url)
         return f"{url.scheme}://{url.netloc}/mcp"
 
@@ -109,25 +119,33 @@ class Core:
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         longer: float = 0,
+        has_key: bool = True,
     ) -> Steps[T]:
-        """Sends a request. `repeat`: also retried after a lost connection. `longer`: seconds that the service itself waits."""
-        if not (self.api_key.isascii() and self.api_key.isprintable()):
+        """Sends a request. `repeat`: also retried after a lost connection. `longer`: seconds that the service itself waits.
+
+        `has_key`: whether the API key is sent.
+        """
+        if not _is_header_value(self.api_key):
             raise refuse("the API key has characters that no header may have: has it a line break at its end?")
         url = self.base_url + path
         if given := {name: value for name, value in (query or {}).items() if value is not None}:
             url += _query(given)
-        sent = {"Authorization": f"Bearer {self.api_key}", "Accept": "application/json", **(headers or {})}
+        sent = {"Accept": "application/json", **(headers or {})}
+        if has_key:
+            sent["Authorization"] = f"Bearer {self.api_key}"
         reply = yield from self._send(method, url, sent, body, repeat, longer)
         if not 200 <= reply.status < 300:
             raise _service_error(reply, self.now())
         return read(reply)
 
     def call_tool(self, tool: str, arguments: Mapping[str, Any], reply_type: type[Mcp]) -> Steps[Mcp]:
-        """Calls a locator tool, without the API key."""
+        """Calls a locator tool with the locator's token, if there is one, and never with the API key."""
         given = {name: value for name, value in arguments.items() if value is not None}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}}
-        accept = {"Accept": "application/json, text/event-stream"}
-        reply = yield from self._send("POST", self.mcp_url, accept, body, True, 0)
+        headers = {"Accept": "application/json, text/event-stream"}
+        if self.mcp_token is not None:
+            headers["Authorization"] = f"Bearer {self.mcp_token}"
+        reply = yield from self._send("POST", self.mcp_url, headers, body, True, 0)
         message = _object(reply)
         context = _context(reply, self.now())
         if isinstance(error := message.get("error"), dict):
@@ -184,6 +202,10 @@ class Core:
         return self.threads
 
 
+def _is_header_value(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
 def _is_base_url(text: str) -> bool:
     try:
         url = urlsplit(text)
@@ -228,12 +250,20 @@ def as_nothing(reply: HttpReply) -> None:
 
 
 def as_svg(reply: HttpReply) -> str:
-    """Returns the image of a reply."""
+    """Returns the SVG image of a reply."""
+    return _image(reply, "image/svg+xml").decode("utf-8", "replace")
+
+
+def as_png(reply: HttpReply) -> bytes:
+    """Returns the PNG image of a reply."""
+    return _image(reply, "image/png")
+
+
+def _image(reply: HttpReply, kind: str) -> bytes:
     _check_length(reply)
-    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "image/svg+xml":
-        raise _invalid(reply, "an image of the type image/svg+xml")
-    return reply.body.decode("utf-8", "replace")
+    if reply.headers.get("content-type", "").partition(";")[0].strip().lower() != kind:
+        raise _invalid(reply, f"an image of the type {kind}")
+    return reply.body
 
 
 def retry_after(reply: HttpReply, now: float) -> float | None:

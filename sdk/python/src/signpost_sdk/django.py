@@ -12,7 +12,7 @@ from django.urls import path as url_path
 from django.views.decorators.csrf import csrf_exempt
 
 from .errors import SignpostError
-from .handlers import MAX_BODY, Answer, Incoming, Mountable, parsed_body
+from .handlers import MAX_BODY, Answer, Incoming, Mountable, methods_by_name, parsed_body
 
 
 def urls(handlers: Mountable[HttpRequest]) -> list[URLPattern]:
@@ -21,12 +21,14 @@ def urls(handlers: Mountable[HttpRequest]) -> list[URLPattern]:
     Posts of the service and of wallets are exempt from CSRF protection: they are signed.
     """
     patterns: list[URLPattern] = []
-    for method, name in handlers.routes:
+    for name, methods in methods_by_name(handlers.routes).items():
         view: Any = partial(_answer_async if handlers.is_async else _answer, handlers, name)
         if handlers.is_async:
             view = markcoroutinefunction(view)
         route = f"{handlers.path}/{name}".removeprefix("/")
-        patterns.append(url_path(route, csrf_exempt(view) if method == "POST" else view, name=f"signpost-{name}"))
+        # A logout is posted by a page of the site, so it stays protected.
+        is_signed = methods == ["POST"]
+        patterns.append(url_path(route, csrf_exempt(view) if is_signed else view, name=f"signpost-{name}"))
     return patterns
 
 

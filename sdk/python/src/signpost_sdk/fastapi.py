@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from .handlers import MAX_BODY, Incoming, Mountable, parsed_body
+from .handlers import MAX_BODY, Incoming, Mountable, methods_by_name, parsed_body
 
 
 def router(handlers: Mountable[Request]) -> APIRouter:
@@ -38,8 +38,8 @@ def router(handlers: Mountable[Request]) -> APIRouter:
 
         return call
 
-    for method, name in handlers.routes:
-        routes.add_api_route(f"{handlers.path}/{name}", endpoint(name), methods=[method], include_in_schema=False)
+    for name, methods in methods_by_name(handlers.routes).items():
+        routes.add_api_route(f"{handlers.path}/{name}", endpoint(name), methods=methods, include_in_schema=False)
     return routes
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from flask import Blueprint, Request, Response, request
 
 from .core import refuse
-from .handlers import MAX_BODY, Incoming, Mountable, parsed_body
+from .handlers import MAX_BODY, Incoming, Mountable, methods_by_name, parsed_body
 
 
 def blueprint(handlers: Mountable[Request], name: str = "signpost") -> Blueprint:
@@ -25,9 +25,9 @@ def blueprint(handlers: Mountable[Request], name: str = "signpost") -> Blueprint
         response.headers.extend(made.headers)
         return response
 
-    for method, route in handlers.routes:
-        endpoint = f"{route}".replace("/", "_")
-        routes.add_url_rule(f"{handlers.path}/{route}", endpoint, partial(answer, route), methods=[method])
+    for route, methods in methods_by_name(handlers.routes).items():
+        endpoint = route.replace("/", "_")
+        routes.add_url_rule(f"{handlers.path}/{route}", endpoint, partial(answer, route), methods=methods)
     return routes
 
 

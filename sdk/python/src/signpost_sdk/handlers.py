@@ -10,14 +10,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 from .client import AsyncSignpost, Signpost
 from .cookies import Site, read_cookies
 from .core import refuse
 from .errors import SignpostError
-from .replies import Event, Mode, Session
+from .replies import Event, LoginMethod, Mode, Session
 from .steps import CallSync, Steps, ask
 from .webhooks import Headers, header_fields, secret_keys, verify
 
@@ -28,6 +28,11 @@ MAX_BODY = 64 * 1024
 """Maximum size of a body from wallets and the service, in bytes."""
 MAX_SEEN = 10_000
 _ACT_SECONDS = 5
+NO_STORE = ("Cache-Control", "no-store")
+HandlerStep = Literal["start", "link", "return", "logout", "events", "wallet"]
+"""The handler that an error occurred in. `start` is `/login` and `/register`."""
+OnError: TypeAlias = Callable[[Exception, HandlerStep], Any]
+"""Receives the errors of the service, as `SignpostError` with `code` and `request_id`, and the errors of `on_event`."""
 log = logging.getLogger("signpost_sdk")
 
 
@@ -78,6 +83,11 @@ class LoggedIn(Generic[U]):
     session: Session
     mode: Mode
     next: str
+
+    @property
+    def method(self) -> LoginMethod | None:
+        """The kind of proof: `scan`, `browser`, `lightning` or `passkey`; later versions may add others."""
+        return self.session.method
 
 
 SetCookies: TypeAlias = Sequence[str] | None
@@ -151,6 +161,7 @@ class Handlers(Generic[R]):
         webhook_secrets: str | Iterable[str],
         on_event: Callable[[Event], Any] | None,
         seen_events: SeenEvents | None,
+        on_error: OnError | None,
     ) -> None:
         if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
             raise refuse(f"path must begin with a slash and not end with a slash, such as /signpost: {path!r}")
@@ -160,6 +171,7 @@ class Handlers(Generic[R]):
         for secret in self._secrets:
             secret_keys(secret)
         self._on_event, self._seen = on_event, seen_events or MemoryEvents()
+        self._on_error = on_error
         self._acting, self._lock = set[str](), threading.Lock()
         self.now: Callable[[], float] = time.time
         self.random: Callable[[int], bytes] = secrets.token_bytes
@@ -182,12 +194,24 @@ class Handlers(Generic[R]):
         if not methods:
             return None
         if incoming.method not in methods:
-            return Answer(405, (("Allow", ", ".join(methods)),))
+            return Answer(405, (("Allow", ", ".join(methods)), NO_STORE))
         return (yield from self.answer(name, incoming, request))
 
     def answer(self, name: str, incoming: Incoming, request: R) -> Steps[Answer | None]:
         """Handles a request for this handler."""
         raise NotImplementedError
+
+    def report(self, error: Exception, step: HandlerStep) -> Steps[None]:
+        """Passes an error to the site's function. An error of that function is logged, and does not change the response."""
+        if self._on_error is None:
+            # The trace of an error of the service has only lines of this package.
+            trace = None if isinstance(error, SignpostError) else error
+            log.error("signpost: the step %s failed: %s", step, error, exc_info=trace)
+            return
+        try:
+            yield from ask(self._on_error, error, step)
+        except Exception:
+            log.exception("signpost: on_error failed")
 
     def accept_event(self, incoming: Incoming) -> Steps[Answer]:
         """Receives an event of the service. Each event is processed once, even if it is delivered again."""
@@ -219,13 +243,21 @@ class Handlers(Generic[R]):
             if self._on_event is not None:
                 yield from ask(self._on_event, event)
             yield from ask(self._seen.add, event.identity)
-        except Exception:
-            log.exception("event %s was not acted on, or not remembered", event.id)
+        except Exception as error:
+            yield from self.report(error, "events")
             return json_answer(500, {"error": "something went wrong on this server: try again"})
         finally:
             with self._lock:
                 self._acting.discard(event.identity)
         return json_answer(200, {"status": "received"})
+
+
+def methods_by_name(routes: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Returns the methods of each handler, for adapters."""
+    found: dict[str, list[str]] = {}
+    for method, name in routes:
+        found.setdefault(name, []).append(method)
+    return found
 
 
 def parsed_body(framework: str, remedy: str) -> SignpostError:
@@ -237,5 +269,5 @@ def parsed_body(framework: str, remedy: str) -> SignpostError:
 
 def json_answer(status: int, content: dict[str, Any], *headers: tuple[str, str]) -> Answer:
     """Returns a JSON response that is not cached."""
-    fixed = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    fixed = (("Content-Type", "application/json"), NO_STORE)
     return Answer(status, (*fixed, *headers), json.dumps(content).encode())

@@ -16,6 +16,9 @@ LoginMethod = Literal["scan", "browser", "lightning", "passkey"]
 DeliveryState = Literal["pending", "delivered", "failed"]
 Handler = Literal["direct", "hosted"]
 Registration = Literal["open", "closed"]
+ClientAuthMethod = Literal["client_secret_basic", "client_secret_post", "any"]
+SigningAlgorithm = Literal["RS256", "ES256"]
+EmailClaim = Literal["synthetic", "none", "verified"]
 CredentialKind = Literal["wallet", "lightning", "passkey"]
 
 
@@ -24,6 +27,8 @@ class RefreshedSession(Reply):
     """A session with a new code."""
 
     id: str
+    domain_id: str | None = None
+    """None if the service is older than this version."""
     challenge: str
     qr_data: str
     expires_at: str
@@ -59,6 +64,13 @@ class SessionUser(Reply):
     id: str | None = None
     public_key: str
     device_info: Device
+    username: str | None = None
+    """This and the next three members are None in lists, for domains with a direct handler, and for deleted users."""
+    name: str | None = None
+    groups: tuple[str, ...] | None = None
+    credential_count: int | None = None
+    is_new: bool | None = None
+    """Whether this session created the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +78,7 @@ class AnySession(Reply):
     """The members of sessions in single replies and in lists."""
 
     id: str
+    domain_id: str | None = None
     status: Status
     expires_at: str | None = None
     authenticated_at: str | None = None
@@ -204,6 +217,64 @@ class UserList(Reply):
     """A page of users, oldest first."""
 
     users: tuple[HostedUser, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn(Reply):
+    """A place where a user is signed in: a browser at the login page, or an application."""
+
+    id: str
+    kind: Literal["browser", "grant"]
+    client_id: str | None = None
+    """The application; only for a grant."""
+    created_at: str
+    last_used_at: str | None = None
+    user_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInList(Reply):
+    """A page of sign-ins."""
+
+    sign_ins: tuple[SignIn, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client(Reply):
+    """An application that users of a hosted domain log in to by OpenID Connect."""
+
+    client_id: str
+    name: str | None = None
+    issuer: str
+    public: bool
+    """Whether the client has no secret."""
+    redirect_uris: tuple[str, ...]
+    post_logout_uris: tuple[str, ...]
+    alg: SigningAlgorithm
+    email: EmailClaim
+    pkce: bool
+    trusted: bool
+    allow: tuple[str, ...] | None = None
+    token_endpoint_auth_method: ClientAuthMethod | None = None
+    created_at: str
+    previous_secret_until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientWithSecret(Client):
+    """A client that was just created or got a new secret. `client_secret` is only in this reply."""
+
+    client_secret: str | None = field(default=None, repr=False)
+    """None for a public client."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientList(Reply):
+    """A page of clients, oldest first."""
+
+    clients: tuple[Client, ...]
     next_cursor: str | None = None
 
 

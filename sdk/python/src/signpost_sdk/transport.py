@@ -26,7 +26,7 @@ class HttpTransport:
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
-        self._ssl = ssl_context
+        self.ssl_context = ssl_context
         self._idle: list[tuple[tuple[str, str], http.client.HTTPConnection, float]] = []
         self._lock, self._process = threading.Lock(), os.getpid()
 
@@ -63,13 +63,13 @@ class HttpTransport:
             connection = http.client.HTTPConnection(host)
             connection.sock = _reach(connection.host, connection.port, deadline)
             return connection
-        if self._ssl is None:
-            self._ssl = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(host, context=self._ssl)
+        if self.ssl_context is None:
+            self.ssl_context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(host, context=self.ssl_context)
         plain = _reach(connection.host, connection.port, deadline)
         try:
             plain.settimeout(_left(deadline))
-            connection.sock = self._ssl.wrap_socket(plain, server_hostname=connection.host)
+            connection.sock = self.ssl_context.wrap_socket(plain, server_hostname=connection.host)
         except BaseException:
             plain.close()
             raise

@@ -23,7 +23,7 @@ from .calls import ServiceCalls, SessionCalls
 from .client import AsyncSignpost, Signpost
 from .cookies import STATE_SECONDS, cookie_of, cookie_values, encode, is_local_path
 from .errors import SignpostError
-from .handlers import MAX_BODY, Answer, Handlers, Incoming, LoggedIn, R, SeenEvents, SignIn, U, json_answer, log
+from .handlers import MAX_BODY, Answer, Handlers, Incoming, LoggedIn, OnError, R, SeenEvents, SignIn, U, json_answer
 from .replies import Device, Event, Session, SessionUser
 from .steps import Steps, ask
 
@@ -139,6 +139,7 @@ class WalletLogin(Handlers[R], Generic[R, U]):
     - `create_user(public_key, device_info)` creates and returns the user; None if the key has a user in the meantime.
     - `sign_in(login, request)`: as in `Login`, with your user.
     - `codes`: a custom store, for sites with several processes.
+    - `on_error(error, step)` receives errors of the service and of the site's functions, as in `Login`.
     - `bind_poll=False` logs in any browser with the `sid`, as the specification defines it. It permits relayed codes.
     """
 
@@ -159,6 +160,7 @@ class WalletLogin(Handlers[R], Generic[R, U]):
         webhook_secrets: str | Iterable[str] = (),
         on_event: Callable[[Event], Any] | None = None,
         seen_events: SeenEvents | None = None,
+        on_error: OnError | None = None,
     ) -> None:
         super().__init__(
             client,
@@ -168,6 +170,7 @@ class WalletLogin(Handlers[R], Generic[R, U]):
             webhook_secrets=webhook_secrets,
             on_event=on_event,
             seen_events=seen_events,
+            on_error=on_error,
         )
         self._find_user, self._create_user, self._sign_in = find_user, create_user, sign_in
         self._codes, self._bind_poll = codes or MemoryCodes(), bind_poll
@@ -204,18 +207,16 @@ class WalletLogin(Handlers[R], Generic[R, U]):
             return (yield from self._take("login" if name == "wallet/login" else "register", incoming.body))
         except _Refusal as refusal:
             return refusal.answer
-        except Exception:
-            log.exception("%s failed", name)
+        except Exception as error:
+            yield from self.report(error, "wallet")
             return json_answer(500, {"error": "something went wrong on this server: try again"})
 
     def _show(self, mode: WalletMode, next: str) -> Steps[ShownCode]:
         webhook_url = f"{self.site.origin}{self.path}/wallet/{mode}"
         session = yield from self._sessions.create(domain=self.domain, mode=mode, webhook_url=webhook_url)
         value, target = encode(self.random(32)), next if is_local_path(next) else "/"
-        binding, ends = (
-            hashlib.sha256(value.encode()).hexdigest(),
-            datetime.fromisoformat(session.expires_at).timestamp(),
-        )
+        binding = hashlib.sha256(value.encode()).hexdigest()
+        ends = datetime.fromisoformat(session.expires_at).timestamp()
         yield from ask(self._codes.put, Code(session.id, session.challenge, mode, ends, binding, target))
         cookie = self.site.set_cookie(cookie_of("code", session.id), value, STATE_SECONDS)
         return ShownCode(session.id, session.qr_data, session.expires_at, cookie)
@@ -333,9 +334,8 @@ def _read_answer(body: bytes) -> dict[str, Any]:
         limits = {"platform": 32, "version": 64, "device_id": 128}
         answer["device_info"] = {name: _member(device, name, str) for name in limits if device.get(name) is not None}
         if any(len(text) > limits[name] for name, text in answer["device_info"].items()):
-            raise _Refusal(
-                400, "a field of device_info is too long: platform has 32 characters, version 64, device_id 128"
-            )
+            message = "a field of device_info is too long: platform has 32 characters, version 64, device_id 128"
+            raise _Refusal(400, message)
     if posted.get("confirm_code") is not None:
         answer["confirm_code"] = _member(posted, "confirm_code", str)
     return answer

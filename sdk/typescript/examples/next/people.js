@@ -7,7 +7,7 @@ const cookie = () => siteCookie(process.env.SITE ?? 'http://localhost:3000', 'si
 /** Logs a browser in, with a value that is new. */
 export function signIn({ user }) {
   const value = crypto.randomUUID();
-  people.set(value, user);
+  people.set(value, user.id);
   return [cookie().set(value)];
 }
 

@@ -9,6 +9,10 @@ type TestEvent = Required<Extract<Plain<Schemas['Event']>, { event?: 'test' }>>;
 
 export type Compared = All<{
   Answer: Equal<sdk.Answer, Schemas['Answer']>;
+  Client: Equal<sdk.Client, Schemas['Client']>;
+  ClientChange: Equal<sdk.ClientChange, Schemas['ClientChange']>;
+  ClientRotation: Equal<sdk.ClientRotation, Schemas['ClientRotation']>;
+  ClientWithSecret: Equal<sdk.ClientWithSecret, Schemas['ClientWithSecret']>;
   Completion: Equal<sdk.Completion, Schemas['Completion']>;
   CreatedSession: Equal<sdk.CreatedSession, Schemas['CreatedSession']>;
   Credential: Equal<sdk.Credential, Schemas['Credential']>;
@@ -24,11 +28,15 @@ export type Compared = All<{
   Kinds: EqualEvents<NonNullable<Schemas['Event']['event']>, sdk.SignpostEvent['event']>;
   EventData: Equal<sdk.EventData, Schemas['EventData']>;
   HostedUser: Equal<sdk.HostedUser, Schemas['HostedUser']>;
+  ImportOutcome: Equal<sdk.ImportOutcome, Schemas['ImportOutcome']>;
   ListedDomain: Equal<sdk.ListedDomain, Schemas['ListedDomain']>;
   LoginMethod: Equal<sdk.LoginMethod, Schemas['LoginMethod']>;
   Metadata: Equal<sdk.Metadata, Schemas['Metadata']>;
   Mode: Equal<sdk.Mode, Schemas['Mode']>;
+  MachineReport: Equal<sdk.MachineReport, Schemas['MachineReport']>;
+  NewClient: Equal<sdk.NewClient, Schemas['NewClient']>;
   NewDomain: Equal<sdk.NewDomain, Schemas['NewDomain']>;
+  NewReport: Equal<sdk.NewReport, Schemas['NewReport']>;
   NewSession: Equal<sdk.NewSession, Schemas['NewSession']>;
   ProvedDomain: Equal<sdk.ProvedDomain, Schemas['ProvedDomain']>;
   RefreshedSession: Equal<sdk.RefreshedSession, Schemas['RefreshedSession']>;
@@ -46,17 +54,21 @@ export type Compared = All<{
   Verification: Equal<sdk.Verification, Schemas['Verification']>;
 }>;
 
-/**
- * Operations without a method: streams and images for pages, calls of wallets and to sites, an operator's own ATMs and
- * users' reports about them, the applications that an operator registers once, and the document itself.
- */
+/** Operations without a method: calls of wallets, calls to sites, and the document itself. */
 type NotCalled =
-  | 'reportAtm' | 'listClients' | 'createClient' | 'getClient' | 'changeClient' | 'deleteClient' | 'rotateClientSecret'
-  | 'followSession' | 'drawSessionPng' | 'reportMachines' | 'getDocument' | 'getReference'
+  | 'getDocument' | 'getReference'
   | `receive${string}` | 'showLogin' | 'hostLogin' | 'showRegister' | 'hostRegister' | 'showLink' | 'hostLink';
 
 /** The arguments and the result of each operation. */
 interface Methods {
+  listClients: [sdk.Clients['list'], sdk.ClientList];
+  createClient: [sdk.Clients['create'], sdk.ClientWithSecret];
+  getClient: [sdk.Clients['get'], sdk.Client];
+  changeClient: [sdk.Clients['update'], sdk.Client];
+  deleteClient: [sdk.Clients['delete'], void];
+  rotateClientSecret: [sdk.Clients['rotateSecret'], sdk.ClientWithSecret];
+  reportMachines: [sdk.Atms['submit'], sdk.ImportOutcome];
+  reportAtm: [sdk.Atms['report'], sdk.MachineReport];
   listSessions: [sdk.Sessions['list'], sdk.SessionList];
   createSession: [sdk.Sessions['create'], sdk.CreatedSession];
   getSession: [sdk.Sessions['get'], sdk.Session];
@@ -91,8 +103,11 @@ type Success<O> = O extends { responses: infer R }
   ? { [S in keyof R]: S extends 200 | 201 | 202 ? (R[S] extends { content: infer C } ? C[keyof C] : never) : S extends 204 ? void : never }[keyof R]
   : never;
 
+/** Every code of the document is in the union. */
+export type Codes = All<{ [Code in Schemas['Error']['error']['code']]: Code extends sdk.ServiceErrorCode ? true : ['not in the union', Code] }>;
+
 export type Called = All<{
-  [Name in Exclude<keyof operations, NotCalled>]: Name extends keyof Methods
+  [Name in Exclude<keyof operations, NotCalled | keyof Untyped>]: Name extends keyof Methods
     ? Methods[Name] extends [(...args: never[]) => Promise<infer Reply>, infer Named]
       ? [Equal<Reply, Named>, Equal<Reply, Success<operations[Name]>>] extends [true, true]
         ? true
@@ -107,3 +122,11 @@ export type Queries = All<{
   deliveries: Equal<NonNullable<Parameters<sdk.Deliveries['list']>[0]>, NonNullable<operations['listDeliveries']['parameters']['query']>>;
   users: Equal<NonNullable<Parameters<sdk.Users['list']>[1]>, NonNullable<operations['listUsers']['parameters']['query']>>;
 }>;
+
+/** Operations with a method whose reply has no type in the document: a stream of states, and an image. */
+interface Untyped {
+  followSession: Equal<ReturnType<sdk.Sessions['follow']>, AsyncGenerator<sdk.Session, void, undefined>>;
+  drawSessionPng: Equal<ReturnType<sdk.Sessions['qrPng']>, Promise<Uint8Array>>;
+}
+
+export type UntypedReplies = All<{ [Name in keyof Untyped & keyof operations]: Untyped[Name] }>;

@@ -1,7 +1,7 @@
 // Programs are typed without annotations.
 import express, { type Request, type Response } from 'express';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Signpost, SignpostError, webhooks, type SignpostEvent } from '@signpost/sdk';
+import { Signpost, SignpostError, webhooks, type ErrorCode, type ServiceErrorCode, type SignpostEvent } from '@signpost/sdk';
 import { expressLogin, expressWallet } from '@signpost/sdk/express';
 import { fastifyLogin, fastifyWallet } from '@signpost/sdk/fastify';
 import { loginHandlers, type Login } from '@signpost/sdk/login';
@@ -15,13 +15,13 @@ app.use(
   expressLogin(signpost, {
     ...common,
     signIn(login: Login, request: Request, response: Response) {
-      response.cookie('a', login.user + request.ip);
+      response.cookie('a', login.user.id + request.ip);
     },
     currentUser: (request) => request.get('x-user'),
   }),
 );
 // Without annotations, the request is the used part of a node:http request.
-app.use(expressLogin(signpost, { ...common, signIn: ({ user, next }) => [`a=${user}${next.length}`] }));
+app.use(expressLogin(signpost, { ...common, signIn: ({ user, next }) => [`a=${user.id}${user.groups?.length}${user.isNew}${next.length}`] }));
 const wallets = expressWallet(signpost, {
   ...common,
   findUser: (publicKey) => (publicKey === '02' ? { name: 'Ada' } : undefined),
@@ -32,7 +32,7 @@ app.use(wallets);
 export const code: Promise<{ qr_data: string; cookie: string }> = wallets.showCode({ mode: 'register' });
 
 const server = fastify();
-server.register(fastifyLogin(signpost, { ...common, signIn: (login, request: FastifyRequest, reply: FastifyReply) => void reply.header('a', login.user + request.ip) }));
+server.register(fastifyLogin(signpost, { ...common, signIn: (login, request: FastifyRequest, reply: FastifyReply) => void reply.header('a', login.user.id + request.ip) }));
 server.register(fastifyWallet(signpost, { ...common, findUser: () => 1, createUser: () => 2, signIn: ({ user }) => [`a=${user.toFixed()}`] }));
 
 export const GET = async (request: globalThis.Request): Promise<globalThis.Response> =>
@@ -63,3 +63,17 @@ export async function call(): Promise<void> {
     if (error instanceof SignpostError) console.log(error.code, error.status?.toFixed(), error.details['reason'], error.requestId, error.retryAfter);
   }
 }
+
+export function explain(error: SignpostError): string {
+  const code: ErrorCode | (string & {}) = error.code;
+  const known: ServiceErrorCode = 'session_expired';
+  // @ts-expect-error there is no such code
+  const misspelt: ErrorCode = 'session_expird';
+  return code === known ? 'too late' : misspelt;
+}
+
+// @ts-expect-error the user is an object
+loginHandlers(signpost, { ...common, signIn: ({ user }) => [`a=${user.trim()}`] });
+loginHandlers(signpost, { ...common, signIn: () => [], signOut: () => ['a='], onError: (_error, step) => step === 'return', startupCheck: false });
+// @ts-expect-error an option that does not exist
+new Signpost('k', { baseURL: 'https://a.example/v1' });

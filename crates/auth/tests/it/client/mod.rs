@@ -3,6 +3,7 @@
 
 mod calls;
 mod service;
+mod unlisted;
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -231,7 +232,7 @@ async fn timeout_is_retried_and_then_reported() {
     let world = RecordedRuntime::default();
     let signpost = client(listener.local_addr().unwrap().port()).with_timeout(Duration::from_millis(20));
     let error = signpost.with_runtime(world.clone()).sessions().get("sess_1").await.unwrap_err();
-    assert_eq!((&*error.code, error.status, world.pauses.lock().unwrap().len()), ("timeout", None, 2));
+    assert_eq!((error.code.as_str(), error.status, world.pauses.lock().unwrap().len()), ("timeout", None, 2));
 }
 
 #[tokio::test]

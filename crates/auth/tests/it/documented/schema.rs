@@ -104,7 +104,7 @@ impl Document {
     fn deref<'a>(&'a self, schema: &'a Value) -> &'a Value {
         let inner = self.target(schema).or_else(|| {
             let bare = schema.get("type").is_none();
-            schema["allOf"].get(0).or_else(|| schema["anyOf"].get(0)).filter(|_| bare)
+            ["allOf", "anyOf", "oneOf"].iter().find_map(|form| schema[form].get(0)).filter(|_| bare)
         });
         inner.map_or(schema, |inner| self.deref(inner))
     }

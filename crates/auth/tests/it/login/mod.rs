@@ -1,7 +1,11 @@
-//! Tests the login router with the cases of `vectors/return.json` and `vectors/events.json`.
+//! Tests the login router with the cases of `vectors/return.json`, `vectors/events.json` and
+//! `vectors/login_handlers.json`.
 
 mod events;
+mod handlers;
+mod scripted;
 mod service;
+mod startup;
 
 use std::error::Error;
 use std::pin::Pin;
@@ -17,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use signpost_auth::Event;
 use signpost_auth::client::{Runtime, Signpost, SignpostError};
-use signpost_auth::login::{LoginOptions, LoginSite, SignedIn, SiteError, router};
+use signpost_auth::login::{CurrentUser, LoginOptions, LoginSite, LoginStep, SignedIn, SiteError, router};
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
@@ -76,7 +80,7 @@ struct Expected {
     location: Option<String>,
     #[serde(default)]
     set_cookie: Vec<String>,
-    throws: Option<Value>,
+    error: Option<Value>,
 }
 
 /// A clock and a source of random bytes with fixed values.
@@ -110,7 +114,8 @@ struct Shop {
 #[derive(Default)]
 struct Recorded {
     signed_in: Option<Value>,
-    reported: Option<SignpostError>,
+    /// The errors of the service, as the test vectors list them.
+    errors: Vec<Value>,
     events: usize,
     fails: bool,
     /// Blocks the handler of an event until it is notified.
@@ -119,8 +124,8 @@ struct Recorded {
 
 impl LoginSite for Shop {
     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
-        let SignedIn { user, session, mode, next } = login;
-        let recorded = json!({ "user": user, "mode": mode, "next": next, "method": session.method });
+        let SignedIn { user, method, mode, next, .. } = login;
+        let recorded = json!({ "user": user.id, "mode": mode, "next": next, "method": method });
         self.recorded.lock().unwrap().signed_in = Some(recorded);
         Ok(vec!["session=new; Path=/".to_owned()])
     }
@@ -137,13 +142,25 @@ impl LoginSite for Shop {
         if self.recorded.lock().unwrap().fails { Err("no disk".into()) } else { Ok(()) }
     }
 
-    async fn current_user(&self, _: &Parts) -> Option<String> {
-        self.current_user.clone()
+    async fn current_user(&self, _: &Parts) -> CurrentUser {
+        self.current_user.clone().into()
     }
 
-    fn report(&self, error: &(dyn Error + Send + Sync + 'static)) {
-        self.recorded.lock().unwrap().reported = error.downcast_ref().cloned();
+    fn on_error(&self, error: &(dyn Error + Send + Sync + 'static), step: LoginStep) {
+        self.recorded.lock().unwrap().errors.extend(error.downcast_ref().map(|error| described(error, step)));
     }
+}
+
+/// Returns an error and its step as the test vectors list them.
+fn described(error: &SignpostError, step: LoginStep) -> Value {
+    let mut described = json!({ "code": error.code, "step": step.to_string() });
+    if let Some(status) = error.status {
+        described["status"] = status.into();
+    }
+    if let Some(id) = &error.request_id {
+        described["request_id"] = id.clone().into();
+    }
+    described
 }
 
 fn client(service: &Service, runtime: FixedRuntime) -> Signpost {
@@ -167,18 +184,13 @@ async fn start_binds_the_browser_and_redirects() {
         let name = &start.name;
         service.reply(201, created(&start.created));
         let random = HEXLOWER.decode(start.random.as_bytes()).unwrap().try_into().unwrap();
-        let options = LoginOptions::new(&*start.domain, &start.site, &*cookie_secret).unwrap();
+        let options = LoginOptions::new(&*start.domain, &start.site, &*cookie_secret).unwrap().without_startup_check();
         let shop = Shop { current_user: start.current_user.clone(), ..Shop::default() };
         let signpost = client(&service, FixedRuntime { now: start.now, random });
         let app = router(signpost, options.at_path(&start.path).unwrap(), shop.clone());
         let target = format!("{}/{}?{}", start.path, start.mode, start.query);
         let (status, headers) = get(app, &target, &start.cookies).await;
-        if let Some(error) = &start.expect.throws {
-            let reported = shop.recorded.lock().unwrap().reported.take().unwrap();
-            assert_eq!((json!(reported.code), status.as_u16()), (error["code"].clone(), 500), "{name}");
-            assert!(texts(&headers, "location").is_empty() && service.take_requests().len() == 1, "{name}");
-            continue;
-        }
+        check_errors(name, &shop, start.expect.error.as_ref());
         assert_eq!(
             (Some(status.as_u16()), headers["cache-control"].to_str().unwrap()),
             (start.expect.status, "no-store"),
@@ -206,21 +218,16 @@ async fn return_logs_in_the_starting_browser() {
         if let Some(Reply { status, json }) = &case.reply {
             service.reply(*status, json.clone());
         }
-        let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap();
+        let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap().without_startup_check();
         let options = options.at_path(&case.path).unwrap().with_failure_path(&case.failed_path).unwrap();
         let shop = Shop { current_user: case.current_user.clone(), ..Shop::default() };
         let app = router(client(&service, FixedRuntime { now: case.now, random: [0; 32] }), options, shop.clone());
         let (status, headers) = get(app, &format!("{}/return?{}", case.path, case.query), &case.cookies).await;
         assert_eq!(headers["cache-control"], "no-store", "{name}");
         check_completion(&case, &service.take_requests());
+        check_errors(name, &shop, expect.error.as_ref());
         let recorded = std::mem::take(&mut *shop.recorded.lock().unwrap());
         assert_eq!(recorded.signed_in, case.signs_in, "{name}");
-        if let Some(error) = &expect.throws {
-            let reported = recorded.reported.unwrap();
-            assert_eq!((&json!(reported.code), &json!(reported.status)), (&error["code"], &error["status"]), "{name}");
-            assert_eq!(status, 500, "{name}");
-            continue;
-        }
         assert_eq!(
             (Some(status.as_u16()), texts(&headers, "location")),
             (expect.status, expect.location.iter().cloned().collect()),
@@ -229,6 +236,15 @@ async fn return_logs_in_the_starting_browser() {
         let mut set_cookies = expect.set_cookie.clone();
         set_cookies.extend(recorded.signed_in.map(|_| "session=new; Path=/".to_owned()));
         assert_eq!(texts(&headers, "set-cookie"), set_cookies, "{name}");
+    }
+}
+
+/// Checks the error that the site was passed, if one is expected. Each of its members is compared.
+fn check_errors(name: &str, shop: &Shop, expected: Option<&Value>) {
+    let errors = &shop.recorded.lock().unwrap().errors;
+    assert_eq!(errors.len(), usize::from(expected.is_some()), "{name}: {errors:?}");
+    for (member, value) in expected.into_iter().flat_map(|error| error.as_object().unwrap()) {
+        assert_eq!(errors[0][member], *value, "{name}: {member}");
     }
 }
 
@@ -265,13 +281,12 @@ fn invalid_options_are_rejected_at_once() {
 async fn head_requests_change_nothing() {
     let (service, runtime) = (Service::start().await, FixedRuntime { now: 1_700_000_000, random: [0; 32] });
     let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
-    let app = router(client(&service, runtime), options, Shop::default());
+    let app = router(client(&service, runtime), options.without_startup_check(), Shop::default());
     for path in ["/signpost/login", "/signpost/return?session_id=sess_1&code=a"] {
         let request = Request::builder().method(Method::HEAD).uri(path).body(Body::empty()).unwrap();
         assert_eq!(app.clone().oneshot(request).await.unwrap().status(), 405, "{path}");
     }
-    // No user is signed in, and no webhook secret is configured.
-    assert_eq!(get(app.clone(), "/signpost/link", "").await.0, 404);
+    // No webhook secret is configured.
     assert_eq!(get(app, "/signpost/events", "").await.0, 404);
     assert_eq!(service.take_requests(), []);
 }

@@ -9,13 +9,13 @@ use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{JsonBody, JsonBytes, PathParams};
 
-use super::replies::{SessionView, Viewer};
+use super::completed::view_changed;
+use super::replies::SessionView;
 use crate::error::Error;
 use crate::flows::admission::find_credential;
 use crate::flows::lookup::find_session;
 use crate::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::service::LoginService;
-use crate::sessions::SessionStatus;
 
 /// `POST /sessions/{id}/authenticate`: verifies a wallet's answer that the integrator received.
 pub(crate) async fn authenticate(
@@ -32,8 +32,7 @@ pub(crate) async fn authenticate(
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
     let credential = find_credential(&service, &session, &answer.public_key).await?;
     let AcceptedAnswer { session, redirect } = accept_answer(&service, session, &answer, credential).await?;
-    let status = session.status(service.clock.now());
-    Ok(Json(SessionView::new(&session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
+    Ok(Json(view_changed(&service, &session).await.with_redirect(redirect.map(String::from))))
 }
 
 /// The body of `POST /sessions/{id}/complete`.
@@ -53,5 +52,5 @@ pub(crate) async fn complete(
 ) -> Result<Json<SessionView>, Error> {
     let session = find_session(&service, &account, &id).await?;
     let session = complete_login(&service, session, &code, browser_secret.as_deref()).await?;
-    Ok(Json(SessionView::new(&session, SessionStatus::Authenticated, Viewer::Owner)))
+    Ok(Json(view_changed(&service, &session).await))
 }

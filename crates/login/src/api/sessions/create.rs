@@ -19,7 +19,7 @@ use crate::api::sessions::replies::CreatedSession;
 use crate::domains::{CachedDomain, Domain, HandlerKind, parse_webhook_url};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
-use crate::flows::link::check_linkable;
+use crate::flows::link::{check_has_credential, check_linkable};
 use crate::flows::lookup::find_usable_domain;
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
@@ -28,7 +28,6 @@ use crate::sessions::{
     Requester, RequesterBody, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql,
     supports_number_matching,
 };
-use crate::users::sql::require_login_after_sign_out;
 
 /// Response header that marks the stored reply to an earlier request with the same idempotency key.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
@@ -77,8 +76,8 @@ pub(crate) async fn create(
     let domain = service.domains.find(&account, &request.domain, read).await?;
     let creation = Creation { service: &service, account: &account, key: &key, request: &request };
     let mut created = creation.create(&domain, idempotency_key.as_ref()).await;
-    // If the user of a link signed out in the meantime, the second attempt returns that error.
-    if (domain.may_be_outdated() || request.link.is_some()) && may_be_outdated(&created) {
+    // If the user of a link signed out in the meantime, or the user of a login was deleted, the second attempt returns that error.
+    if (domain.may_be_outdated() || request.user.is_some()) && may_be_outdated(&created) {
         let domain = CachedDomain::new(find_usable_domain(&service, &account, &request.domain).await?);
         created = creation.create(&domain, idempotency_key.as_ref()).await;
     }
@@ -111,9 +110,19 @@ impl Creation<'_> {
         let now = service.clock.now();
         let mut new = request.for_domain(service, domain)?;
         let mut statements = Vec::new();
-        if let Some(user) = &request.link {
-            new.link = Some(check_linkable(service, domain, user).await?);
-            statements.push(require_login_after_sign_out(&domain.id, user));
+        match (&request.user, &mut new.page) {
+            (Some(user), Some(page)) if request.mode == Mode::Link => {
+                let grant = check_linkable(service, domain, user).await?;
+                statements.extend(grant.statements(&domain.id, now));
+                page.first_key = grant.is_first_key;
+                new.link = Some(grant.link);
+            }
+            (Some(user), Some(page)) => {
+                check_has_credential(service, domain, user).await?;
+                page.user = Some(user.clone());
+            }
+            (Some(_), None) => return Err(Error::PageFlowRequired),
+            (None, _) => {}
         }
         let session = Session::open(domain, new, service.settings.session_ttl, now, SessionEntropy::draw());
         let secret = ClientSecret::derive(&key.key, &session.id);
@@ -183,8 +192,8 @@ struct CreateRequest {
     /// Requires the number on the page in the wallet's answer.
     confirm: bool,
     options: SessionOptions,
-    /// The user to whose account the key is added, in mode `link`.
-    link: Option<UserId>,
+    /// The user to whose account the key is added, in mode `link`, or the only user who may log in.
+    user: Option<UserId>,
 }
 
 impl TryFrom<CreateSessionBody> for CreateRequest {
@@ -202,7 +211,7 @@ impl TryFrom<CreateSessionBody> for CreateRequest {
             Some(text) => Some(parse_browser_hash(flow, &text)?),
             None => None,
         };
-        let link = parse_link(mode, flow, user.as_deref())?;
+        let user = parse_user(mode, flow, user.as_deref())?;
         let metadata = match metadata {
             Some(object) => {
                 Some(Metadata::new(object, &domain).map_err(|(field, reason)| Problem::field(field, reason))?)
@@ -214,7 +223,7 @@ impl TryFrom<CreateSessionBody> for CreateRequest {
             return Err(Problem::field("metadata.return_url", reason));
         }
         let options = SessionOptions { flow, requester, browser_hash };
-        Ok(Self { domain, mode, webhook_url, metadata, confirm: confirm.is_some(), options, link })
+        Ok(Self { domain, mode, webhook_url, metadata, confirm: confirm.is_some(), options, user })
     }
 }
 
@@ -248,7 +257,7 @@ impl CreateRequest {
             #[serde(skip_serializing_if = "Option::is_none")]
             user: Option<&'a UserId>,
         }
-        let Self { domain, mode, webhook_url, metadata, confirm, options, link } = self;
+        let Self { domain, mode, webhook_url, metadata, confirm, options, user } = self;
         let fingerprint = Fingerprint {
             domain: domain.as_str(),
             mode: mode.as_str(),
@@ -256,12 +265,12 @@ impl CreateRequest {
             metadata: metadata.as_ref().map(Metadata::as_str),
             confirm: confirm.then_some("code"),
             options,
-            user: link.as_ref(),
+            user: user.as_ref(),
         };
         Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
 
-    /// Returns the session to create on this domain. The link is added by the caller.
+    /// Returns the session to create on this domain. The user is added by the caller.
     fn for_domain(&self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(service, domain)?;
         let Self { mode, metadata, confirm, options, .. } = self.clone();
@@ -278,7 +287,10 @@ impl CreateRequest {
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let purpose = PagePurpose::Site;
-        let page = (options.flow == Flow::Page).then_some(PageTerms { mode, confirm, purpose, application: None });
+        let page = match options.flow {
+            Flow::Page => Some(PageTerms { mode, confirm, purpose, application: None, user: None, first_key: false }),
+            Flow::CrossDevice | Flow::SameDevice => None,
+        };
         if page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &service.supported_methods(environment))) {
             return Err(Error::NoLoginMethod(domain.name.to_string()));
         }
@@ -300,19 +312,23 @@ impl CreateRequest {
     }
 }
 
-/// Returns the user to whom the key is added. A user is required in mode `link`, which exists only
-/// on pages, and not allowed in other modes.
-fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
-    match (mode, user) {
-        (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),
-        (Mode::Link, None) => Err(Problem::field("user", "is required if mode is 'link': the id of the user, usr_…")),
-        (Mode::Link, Some(text)) => {
-            let id = UserId::parse(text).ok_or_else(|| Problem::field("user", "must be the id of a user, usr_…"))?;
-            Ok(Some(id))
-        }
-        (_, Some(_)) => Err(Problem::field("user", "is allowed if mode is 'link' only")),
-        (_, None) => Ok(None),
+/// Returns the user to whom the key is added in mode `link`, which exists only on pages and requires a user, or the only
+/// user who may log in. A registration has no user.
+fn parse_user(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
+    if mode == Mode::Link && flow != Flow::Page {
+        return Err(Problem::field("flow", "must be 'page' if mode is 'link'"));
     }
+    let Some(text) = user else {
+        if mode == Mode::Link {
+            return Err(Problem::field("user", "is required if mode is 'link': the id of the user, usr_…"));
+        }
+        return Ok(None);
+    };
+    if mode == Mode::Register {
+        return Err(Problem::field("user", "is allowed if mode is 'login' or 'link' only"));
+    }
+    let id = UserId::parse(text).ok_or_else(|| Problem::field("user", "must be the id of a user, usr_…"))?;
+    Ok(Some(id))
 }
 
 fn parse_browser_hash(flow: Flow, text: &str) -> Result<BrowserHash, Problem> {
@@ -346,6 +362,15 @@ mod tests {
             r#"{"domain":"shop.test","mode":"register","webhook_url":"https://shop.test/a","#,
             r#""metadata":"{\"return_url\": \"/in\", \"n\": 1.0}","confirm":"code","flow":"same_device","#,
             r#""requester":{"ip":"203.0.113.9","country":"US","user_agent":"Firefox"}}"#
+        );
+        assert_eq!(fingerprint(body), expected);
+        let body = r#"{
+            "domain": "shop.test", "flow": "page", "metadata": {"return_url": "/"},
+            "user": "usr_06h0b0avgy59w2hwkb2v9bypdq5zsyfj88vg"
+        }"#;
+        let expected = concat!(
+            r#"{"domain":"shop.test","mode":"login","metadata":"{\"return_url\": \"/\"}","flow":"page","#,
+            r#""user":"usr_06h0b0avgy59w2hwkb2v9bypdq5zsyfj88vg"}"#
         );
         assert_eq!(fingerprint(body), expected);
     }

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod by_id;
+mod completed;
 pub mod create;
 pub mod list;
 pub mod page_access;

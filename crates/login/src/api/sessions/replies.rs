@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use signpost_auth::Mode;
 use signpost_platform::web::problem::Problem;
 
 use crate::domains::LoginMethod;
 use crate::error::Error;
-use crate::ids::SessionId;
+use crate::ids::{DomainId, SessionId, UserId};
 use crate::sessions::{Metadata, Session, SessionState, SessionStatus, User};
+use crate::users::{Credential, HostedUser, UserDisplayName, UserGroups, Username};
 
 /// The reply to the creation of a session.
 #[derive(Serialize)]
@@ -30,6 +32,7 @@ pub(crate) struct CreatedSession {
 #[derive(Serialize)]
 pub(crate) struct RefreshedSession {
     id: SessionId,
+    domain_id: DomainId,
     challenge: String,
     pub(crate) qr_data: String,
     expires_at: Timestamp,
@@ -39,6 +42,8 @@ pub(crate) struct RefreshedSession {
 #[derive(Serialize)]
 pub(crate) struct SessionView {
     id: SessionId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    domain_id: Option<DomainId>,
     status: SessionStatus,
     /// The mode of a session with a page. The user may change it there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +53,7 @@ pub(crate) struct SessionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     authenticated_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<User>,
+    user: Option<SessionUser>,
     /// The login method of a user of a hosted domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<LoginMethod>,
@@ -57,6 +62,33 @@ pub(crate) struct SessionView {
     /// The URL that the wallet opens, in the same-device flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     redirect: Option<String>,
+}
+
+/// The user who completed a session.
+#[derive(Serialize)]
+struct SessionUser {
+    /// The user ID, for hosted domains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<UserId>,
+    public_key: String,
+    device_info: Map<String, Value>,
+    /// Whether the session registered the user, for hosted domains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_new: Option<bool>,
+    #[serde(flatten)]
+    account: Option<UserAccount>,
+}
+
+/// The account of a user of a hosted domain, as it is at the time of the reply.
+#[derive(Debug, Serialize)]
+pub(crate) struct UserAccount {
+    username: Username,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<UserDisplayName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<UserGroups>,
+    /// The number of credentials.
+    credential_count: usize,
 }
 
 /// An entry in the list of sessions.
@@ -96,6 +128,7 @@ impl RefreshedSession {
         let qr_data = session.qr_data().map_err(|error| Problem::field("webhook_url", error.to_string()))?;
         Ok(Self {
             id: session.id.clone(),
+            domain_id: session.domain_id.clone(),
             challenge: session.challenge.to_string(),
             qr_data: qr_data.to_string(),
             expires_at: session.expires_at,
@@ -111,6 +144,7 @@ impl SessionView {
         };
         let shown = Self {
             id: session.id.clone(),
+            domain_id: None,
             status,
             mode: None,
             expires_at,
@@ -123,8 +157,9 @@ impl SessionView {
         match viewer {
             Viewer::Page => shown,
             Viewer::Owner => Self {
+                domain_id: Some(session.domain_id.clone()),
                 mode: session.page.as_ref().map(|_| session.challenge.mode),
-                user: answering_user.map(|user| User { method: None, ..user.clone() }),
+                user: answering_user.map(SessionUser::from),
                 method: answering_user.and_then(|user| user.method),
                 metadata: session.metadata.clone(),
                 ..shown
@@ -132,8 +167,31 @@ impl SessionView {
         }
     }
 
+    /// Adds the account of the user who completed the session.
+    pub(crate) fn with_account(mut self, account: Option<UserAccount>) -> Self {
+        if let Some(user) = &mut self.user {
+            user.account = account;
+        }
+        self
+    }
+
     pub(crate) fn with_redirect(self, redirect: Option<String>) -> Self {
         Self { redirect, ..self }
+    }
+}
+
+impl From<&User> for SessionUser {
+    fn from(user: &User) -> Self {
+        let User { id, public_key, device_info, is_new, .. } = user.clone();
+        Self { is_new: id.is_some().then_some(is_new), id, public_key, device_info, account: None }
+    }
+}
+
+impl UserAccount {
+    /// Returns the account of a user with these credentials.
+    pub(crate) fn new(user: HostedUser, credentials: &[Credential]) -> Self {
+        let HostedUser { petname, name, groups, .. } = user;
+        Self { username: petname, name, groups, credential_count: credentials.len() }
     }
 }
 

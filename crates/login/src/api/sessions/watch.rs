@@ -20,6 +20,7 @@ use signpost_platform::web::{ApiKey, JsonReply, PathParams};
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
+use super::completed::view_session;
 use super::replies::{SessionView, Viewer};
 use crate::error::Error;
 use crate::flows::lookup::refusal_error;
@@ -53,7 +54,7 @@ pub(crate) async fn show(
         let key = WaitingKey::new(key.as_deref());
         session = await_change(&service, (&account, key.as_ref()), session, &waiter, deadline).await?;
     }
-    to_reply(&service, &session, viewer)
+    to_reply(&service, &session, viewer).await
 }
 
 /// `GET /sessions/{id}/events`: sends an event `status` with the reply of `GET`, and a last event
@@ -67,7 +68,7 @@ pub(crate) async fn events(
     PathParams(id): PathParams<String>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&service, &account, &id).await?;
-    let first = status_event(&service, &session, viewer);
+    let first = status_event(&service, &session, viewer).await?;
     let has_ended = session.status(service.clock.now()) != SessionStatus::Pending;
     // The slot is acquired before the stream begins, so that a lack of slots is an error.
     let waiter = if has_ended { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
@@ -80,7 +81,7 @@ pub(crate) async fn events(
             let forever = Instant::now() + Duration::from_hours(24);
             match await_change(&service, (&account, key.as_ref()), session, &waiter, forever).await {
                 Ok(session) if session.status(service.clock.now()) != SessionStatus::Pending => {
-                    Some(status_event(&service, &session, viewer))
+                    status_event(&service, &session, viewer).await.ok()
                 }
                 // The server stops, the key was revoked, or the database cannot be read: the client reconnects.
                 Ok(_) | Err(_) => None,
@@ -163,22 +164,24 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Arc
     own.ok_or(Error::SessionNotFound)
 }
 
-fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<JsonReply<SessionView>, Error> {
+async fn to_reply(service: &LoginService, session: &Session, viewer: Viewer) -> Result<JsonReply<SessionView>, Error> {
     match session.status(service.clock.now()) {
         SessionStatus::Expired => Err(refusal_error(AnswerRefusal::Expired, session, service)),
         SessionStatus::Cancelled => Err(refusal_error(AnswerRefusal::Cancelled, session, service)),
-        status => Ok(JsonReply(SessionView::new(session, status, viewer))),
+        status => Ok(JsonReply(view_session(service, session, status, viewer).await?)),
     }
 }
 
-fn status_event(service: &LoginService, session: &Session, viewer: Viewer) -> Event {
+async fn status_event(service: &LoginService, session: &Session, viewer: Viewer) -> Result<Event, Error> {
     let status = session.status(service.clock.now());
     let event = Event::default().event("status");
     let data = match status {
-        SessionStatus::Pending | SessionStatus::Authenticated => json!(SessionView::new(session, status, viewer)),
+        SessionStatus::Pending | SessionStatus::Authenticated => {
+            json!(view_session(service, session, status, viewer).await?)
+        }
         SessionStatus::Expired | SessionStatus::Cancelled => json!({ "id": session.id, "status": status }),
     };
-    event.data(data.to_string())
+    Ok(event.data(data.to_string()))
 }
 
 /// Parses the time that a request waits.

@@ -181,6 +181,13 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         },
     ),
     (
+        "other_user",
+        OutcomeText {
+            head: Plain("This key is not for this login"),
+            text: Plain("The login is for one account only. Use a key of that account."),
+        },
+    ),
+    (
         "known",
         OutcomeText {
             head: WithDomain(|domain| html! { "This key has an account at " (domain) " already" }),

@@ -40,7 +40,7 @@ pub(super) struct OutcomeText {
 }
 
 /// Number of outcomes that the script can show.
-const OUTCOMES: usize = 23;
+const OUTCOMES: usize = 24;
 
 /// The texts of the browser wallet.
 #[derive(Debug)]

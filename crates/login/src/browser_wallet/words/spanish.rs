@@ -185,6 +185,13 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         },
     ),
     (
+        "other_user",
+        OutcomeText {
+            head: Plain("Esta clave no sirve para este inicio de sesión"),
+            text: Plain("Este inicio de sesión es solo para una cuenta. Usa una clave de esa cuenta."),
+        },
+    ),
+    (
         "known",
         OutcomeText {
             head: WithDomain(|domain| html! { "Esta clave ya tiene una cuenta en " (domain) }),

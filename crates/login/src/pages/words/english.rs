@@ -105,6 +105,10 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "Look at this page and type the number that it shows. If somebody sent you the number, stop: they may be \
                trying to log in as you.",
     },
+    other_user: HeadedText {
+        head: "This key is not for this login",
+        text: "This login is for one account only. Use a key of that account.",
+    },
     tries_left: |left| match left {
         1 => "One try is left.".to_owned(),
         left => format!("{left} tries are left."),
@@ -167,7 +171,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
                and try again.",
     no_tries_left: HeadedText {
         head: "This login has ended",
-        text: "Three answers had another number. Nothing has happened to your account. If somebody sent you a number, \
+        text: "Three answers were wrong. Nothing has happened to your account. If somebody sent you a number, \
                they may have tried to log in as you.",
     },
     you_cancelled: HeadedText { head: "You cancelled", text: "Nothing has happened." },

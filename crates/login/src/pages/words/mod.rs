@@ -118,6 +118,7 @@ pub(crate) struct LoginWords {
     /// Notices above the code.
     pub(crate) create: HeadedMarkup,
     pub(crate) wrong_number: HeadedText,
+    pub(crate) other_user: HeadedText,
     pub(crate) tries_left: fn(i64) -> String,
     pub(crate) wrong_host: HeadedMarkup,
     pub(crate) clock_off: fn(i64) -> String,

@@ -109,6 +109,10 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "Mira esta página y escribe el número que muestra. Si alguien te envió el número, detente: puede que \
                intente entrar en tu nombre.",
     },
+    other_user: HeadedText {
+        head: "Esta clave no sirve para este inicio de sesión",
+        text: "Este inicio de sesión es solo para una cuenta. Usa una clave de esa cuenta.",
+    },
     tries_left: |left| match left {
         1 => "Queda un intento.".to_owned(),
         left => format!("Quedan {left} intentos."),
@@ -184,7 +188,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
                automáticas en el teléfono y prueba otra vez.",
     no_tries_left: HeadedText {
         head: "Este inicio de sesión ha terminado",
-        text: "Tres respuestas tenían otro número. Tu cuenta sigue igual. Si alguien te envió un número, puede que haya \
+        text: "Tres respuestas fueron incorrectas. Tu cuenta sigue igual. Si alguien te envió un número, puede que haya \
                intentado entrar en tu nombre.",
     },
     you_cancelled: HeadedText { head: "Has cancelado", text: "No ha pasado nada." },

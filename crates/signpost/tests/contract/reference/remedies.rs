@@ -36,7 +36,7 @@ pub(super) const REMEDIES: &[(u16, &str, &str)] = &[
     (
         406,
         "invalid_signature",
-        "Answer the wallet with 406. With the reasons `completion_code` and `browser` send the person to a new login, and log nobody in.",
+        "Answer the wallet with 406. With the reasons `completion_code`, `browser` and `user` send the person to a new login, and log nobody in.",
     ),
     (
         408,
@@ -45,6 +45,7 @@ pub(super) const REMEDIES: &[(u16, &str, &str)] = &[
     ),
     (409, "domain_exists", "Use the domain that is there: `details.id`."),
     (409, "user_exists", "Offer to log in instead."),
+    (409, "no_credential", "Add the first key of the user with `mode: \"link\"`."),
     (409, "last_credential", "Delete the user, or let the user add another key first."),
     (409, "credential_exists", "Nothing to link: the key already logs somebody in. Log in with it."),
     (409, "too_many_credentials", "Delete a credential of the user first."),
@@ -61,6 +62,7 @@ pub(super) const REMEDIES: &[(u16, &str, &str)] = &[
     (422, "domain_not_registered", "Register the domain with `POST /domains`, in this environment."),
     (422, "domain_not_hosted", "Set `handler: hosted` with `PATCH /domains/{id}`, or use another flow."),
     (422, "no_login_method", "Add `scan` to the domain's `methods`, or `lightning` and leave `confirm` out."),
+    (422, "page_flow_required", "Set `flow: \"page\"`, or leave `user` out."),
     (422, "recent_login_required", "Log the user in, then create the link within 5 minutes."),
     (422, "domain_not_verified", "Publish the proof of the domain and call `POST /domains/{id}/verify`."),
     (422, "client_is_public", "Nothing to rotate: a public client has no secret."),
