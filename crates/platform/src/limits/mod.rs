@@ -21,9 +21,10 @@ use turn::{Demand, MAX_WAIT_MILLIS};
 
 pub use caller_slots::{CallerSlots, Slot};
 pub use client_ip::{Caller, ForwardedHeader, Proxies, customer_network, find_caller};
-pub use forwarding::{PROBE_ADDRESS, FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, check_forwarding};
+pub use forwarding::{FORWARDING_REQUEST, FORWARDING_RESPONSE, ForwardingResult, PROBE_ADDRESS, check_forwarding};
 pub use in_progress::{
-    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded, release_request_slot,
+    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_in_progress_limit_exceeded,
+    release_request_slot,
 };
 pub use local::LocalWindows;
 

@@ -352,7 +352,8 @@ mod tests {
             assert!(full.lines().any(|found| found == line), "{line} is not in {full}");
         }
         let without = metrics.write_text(None, None).unwrap();
-        for name in ["signpost_deliveries_pending", "signpost_machines", "signpost_redis_up", "signpost_feed_failures"] {
+        for name in ["signpost_deliveries_pending", "signpost_machines", "signpost_redis_up", "signpost_feed_failures"]
+        {
             assert!(!without.contains(name), "{name} is in {without}");
         }
         assert!(full.ends_with("# EOF\n") && full.matches("# EOF").count() == 1, "{full}");

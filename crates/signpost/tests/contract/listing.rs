@@ -37,7 +37,10 @@ async fn sessions_are_paginated_newest_first() {
     assert_eq!(all(&integrator, "/sessions?", "sessions").await, opened);
     let page = integrator.get("/sessions").await.with(200);
     assert_eq!(members(&page), ["sessions"].into());
-    assert_eq!(members(&page["sessions"][0]), ["id", "domain_id", "status", "expires_at", "domain", "mode", "created_at"].into());
+    assert_eq!(
+        members(&page["sessions"][0]),
+        ["id", "domain_id", "status", "expires_at", "domain", "mode", "created_at"].into()
+    );
     let stranger = service.integrator_of("stranger", Environment::Sandbox).await;
     assert_eq!(stranger.get("/sessions").await.with(200), json!({ "sessions": [] }));
 }

@@ -105,7 +105,8 @@ impl Reply {
         assert!(!is_open, "{path}: other pages may read it");
         let is_stored = self.header("cache-control") != Some("no-store");
         let is_of_locator = ["/atm/", "/atms/", "/about/"].iter().any(|start| path.starts_with(start));
-        let is_public = matches!(path, "/" | "/map" | "/mcp" | "/mcp/") || path.ends_with("/reference") || is_of_locator;
+        let is_public =
+            matches!(path, "/" | "/map" | "/mcp" | "/mcp/") || path.ends_with("/reference") || is_of_locator;
         assert!(!is_stored || is_public, "{path}: a browser stores it");
         assert!(!is_stored || self.header("set-cookie").is_none(), "{path}: a cookie is stored with it");
         for inline in ["<style", " style=", "<script>", " onclick=", " onload=", "javascript:"] {

@@ -16,8 +16,8 @@ use signpost_auth::client::{
     ClientRotation, ClientWithSecret, Completion, CreatedSession, Credential, Delivery, DeliveryList, Domain,
     DomainChange, DomainList, HostedUser, ImportOutcome, ListedAtm, ListedDomain, ListedSession, MachineReport,
     NewClient, NewDomain, NewReport, NewSession, ProvedDomain, RefreshedSession, RegisteredDomain, Requester, Retried,
-    Session, SessionList, SessionUser, SeveralAtms, Signed, Simulated, Simulation, StatusSearch, Submission, UserChange, UserList,
-    Verification,
+    Session, SessionList, SessionUser, SeveralAtms, Signed, Simulated, Simulation, StatusSearch, Submission,
+    UserChange, UserList, Verification,
 };
 use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
 
