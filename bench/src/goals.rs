@@ -9,7 +9,7 @@ use crate::child::CpuTime;
 
 /// Prefix of an output line with a result, for the summary table.
 const RESULT: &str = "RESULT\t";
-/// Prefix of an output line that names a missing requirement and how to install it.
+/// Prefix of an output line with a missing requirement and the command that installs it.
 const MISSING: &str = "MISSING\t";
 /// Prefix of an output line with the name of a failed measurement.
 const FAILED: &str = "FAILED\t";

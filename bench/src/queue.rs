@@ -1,7 +1,7 @@
 //! A queueing model of the writer thread. Write requests wait for the writer, which processes all
-//! waiting requests as a batch and responds when the batch is on disk. The model predicts latencies
-//! at any rate from the latency of a single request and the maximum throughput. It is pure: the
-//! arrival times are an argument.
+//! waiting requests as a batch and responds when the batch is on disk. From the latency of a single
+//! request and the maximum throughput, the model predicts the latencies for every request rate. It
+//! is pure: the arrival times are an argument.
 
 use std::time::Duration;
 

@@ -87,7 +87,7 @@ fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
     Ok(Router::new().route("/{*path}", get(async move || got()).post(async move |_: Bytes| posted())))
 }
 
-/// Creates ATMs around Austin, so densely that at least ten are always near.
+/// Creates ATMs around Austin, dense enough that at least ten are always nearby.
 fn sample_atms() -> Result<Snapshot> {
     let atm = |number: u64| {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -121,7 +121,7 @@ fn stub() -> Server<Structured> {
     )
 }
 
-/// Returns ten records of the size of search results.
+/// Returns ten records as large as typical search results.
 ///
 /// # Panics
 /// Never panics: the value is an object.

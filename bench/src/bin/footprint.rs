@@ -87,7 +87,7 @@ impl Installation<'_> {
     /// Waits until a search returns the ATMs of a round and the memory used by the import is
     /// released.
     async fn wait_for(&self, server: &Server, round: u32) -> Result<()> {
-        // Short compared with the result, but long enough for the rate limits.
+        // Short compared with the measured time, but long enough to stay below the rate limits.
         let pause = Duration::from_millis(100);
         until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} "), pause).await?;
         // Further caches are replaced shortly after the first successful search, and their memory

@@ -1,5 +1,5 @@
-//! Measures `POST /sessions`, which is on disk before the response, compared with a server whose
-//! database is in memory.
+//! Measures `POST /sessions` with a session that is on disk before the response, compared with a
+//! server that stores its database in memory.
 
 use anyhow::Result;
 use signpost_bench::{Program, Variant, compare, serve_or_measure};

@@ -27,6 +27,9 @@ const STATELESS_HEADERS: &str = "mcp-protocol-version: 2026-07-28\r\nmcp-method:
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const BY_NAME: &str = r#"{"location":"Austin, TX","limit":10}"#;
 const ONE_ATM: &str = r#"{"lat":30.267,"lon":-97.743,"limit":1}"#;
+const DETAILS: &str = r#"{"atmId":1}"#;
+/// A header by which a message may wait for its turn.
+const VERSION_HEADER: &str = "mcp-protocol-version: 2025-11-25\r\n";
 const TEN_ATMS: &str = r#"{"lat":30.267,"lon":-97.743,"limit":10}"#;
 
 fn main() -> Result<()> {
@@ -97,12 +100,13 @@ async fn minimal_requests(program: &Server) -> Result<()> {
 async fn real_searches(program: &Server) -> Result<()> {
     let limited = Program::with_atms(&["rate_limit_mcp=1000000/s"])?;
     println!("search of {ATMS} machines, {CONNECTIONS} connections");
-    for (key, name, arguments) in [
-        ("search", "the program, by name", BY_NAME),
-        ("search_one", "by coordinates, one", ONE_ATM),
-        ("search_ten", "by coordinates, ten", TEN_ATMS),
+    for (key, name, call) in [
+        ("search", "the program, by name", search(BY_NAME)),
+        ("search_one", "by coordinates, one", search(ONE_ATM)),
+        ("search_ten", "by coordinates, ten", search(TEN_ATMS)),
+        ("details", "details of one", tool_call("get_atm_details", DETAILS)),
     ] {
-        let request = post("/mcp", ACCEPT_BOTH, &search(arguments));
+        let request = post("/mcp", ACCEPT_BOTH, &call);
         let bare = bare_of(program, &request).await?;
         let mut variants = vec![
             Variant { name: "bare handler, the same bytes", server: &bare, request: request.clone() },
@@ -110,10 +114,13 @@ async fn real_searches(program: &Server) -> Result<()> {
         ];
         if key == "search" {
             variants.push(Variant { name: "the same, its limiter on", server: &limited.server, request });
+            let may_wait = post("/mcp", &format!("{ACCEPT_BOTH}{VERSION_HEADER}"), &call);
+            variants.push(Variant { name: "the same, may wait", server: &limited.server, request: may_wait });
         }
         let measured = compare(key, &variants, CONNECTIONS).await?;
-        if let [_, free, limited] = measured[..] {
+        if let [_, free, limited, waiting] = measured[..] {
             report("search_limited", limited.rate / free.rate, Some([limited.cpu_time, free.cpu_time]))?;
+            report("search_waiting", waiting.rate / free.rate, Some([waiting.cpu_time, free.cpu_time]))?;
             check("search_generators", &variants, CONNECTIONS, &measured).await?;
         }
     }
@@ -121,7 +128,11 @@ async fn real_searches(program: &Server) -> Result<()> {
 }
 
 fn search(arguments: &str) -> String {
-    let call = format!(r#"{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}"#);
+    tool_call("find_nearest_bitcoin_atm", arguments)
+}
+
+fn tool_call(tool: &str, arguments: &str) -> String {
+    let call = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#)
 }
 

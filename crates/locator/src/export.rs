@@ -130,9 +130,9 @@ pub fn feature(id: u64, record: &Record) -> Value {
     })
 }
 
-/// Returns the fields of an export. Latitude and longitude have columns of their own.
+/// Returns the fields of an export. Latitude and longitude have columns of their own, and the street is complete.
 fn exported_fields() -> impl Iterator<Item = Field> {
-    Field::all().filter(|field| *field != Field::Coordinates)
+    Field::all().filter(|field| ![Field::Coordinates, Field::HouseNumber, Field::Street2].contains(field))
 }
 
 fn text(text: Option<&ArcStr>) -> String {

@@ -3,6 +3,7 @@
 use super::Gazetteer;
 use super::address_pieces::{AddressPiece, has_digits, split_line, words_at_end};
 use super::address_reader::{AddressParts, AddressReader, MAX_CANDIDATES, NEAR};
+use super::east_asian_address::is_east_asian;
 use super::query::Within;
 use crate::address::Address;
 use crate::country::Country;
@@ -61,6 +62,11 @@ impl Gazetteer {
     }
 
     fn parse_address_abroad(&self, line: &str, point: Point, country: Option<Country>) -> Option<Address> {
+        if is_east_asian(line)
+            && let Some(address) = self.parse_address_in_east_asia(line, point, country, &self.countries_around(point))
+        {
+            return Some(address);
+        }
         let mut pieces = split_line(line);
         let written = self.split_country(&mut pieces, point);
         let known = country.or(written);

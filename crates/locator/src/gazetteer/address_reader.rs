@@ -184,6 +184,15 @@ impl AddressReader<'_> {
             let has_region = !self.divisions_called(region).is_empty();
             return if has_region { PieceMeaning::CityAndRegion(city, region) } else { PieceMeaning::City(city) };
         }
+        // `Kadıköy/İstanbul`: the district, which the gazetteer may lack, and its province.
+        if let Some((city, region)) = text.split_once('/')
+            && !has_digits(city)
+            && city.trim().chars().count() > 1
+            && city.split_whitespace().count() <= MAX_CITY_WORDS
+            && !self.divisions_called(region.trim()).is_empty()
+        {
+            return PieceMeaning::CityAndRegion(city.trim(), region.trim());
+        }
         let divisions = self.divisions_called(text);
         let is_code = text.len() <= 3 && text.bytes().all(|letter| letter.is_ascii_uppercase());
         if is_code && !divisions.is_empty() {

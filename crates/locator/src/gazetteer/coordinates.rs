@@ -1,4 +1,4 @@
-//! Coordinates in the usual notations.
+//! Parses geographic coordinates in the usual notations.
 
 use crate::point::Point;
 
@@ -63,7 +63,7 @@ pub(super) fn parse_swapped(text: &str) -> Option<Point> {
     })
 }
 
-/// Splits a text into the tokens of two angles, for `read`.
+/// Splits a text into the tokens of two angles, and passes them to `read`.
 fn parse_as(text: &str, read: impl Fn(&[CoordinateToken], &[CoordinateToken]) -> Option<Point>) -> Option<Point> {
     // Most texts are names, and need no tokens.
     let mut text = text.trim();
@@ -107,7 +107,7 @@ fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
                 .map_or(rest.len(), |end| end + 1);
             tokens.push(CoordinateToken::Number(rest[..end].parse().ok()?));
             rest = &rest[end..];
-            // In 10-20 the minus is no sign.
+            // In 10-20 the hyphen is not a minus sign.
             if rest.starts_with(['+', '-']) {
                 return None;
             }
@@ -171,7 +171,7 @@ fn angle(tokens: &[CoordinateToken]) -> Option<Angle> {
     let negative = degrees.is_sign_negative();
     let size = degrees.abs() + minutes / 60.0 + seconds / 3600.0;
     match letter {
-        // A minus contradicts N or E, and repeats S or W.
+        // A minus sign contradicts N and E, and is redundant with S and W.
         Some((_, false)) if negative => None,
         Some((axis, backwards)) => Some(Angle { degrees: if backwards { -size } else { size }, axis: Some(axis) }),
         None => Some(Angle { degrees: if negative { -size } else { size }, axis: None }),

@@ -21,6 +21,7 @@ mod census;
 pub(crate) mod coordinates;
 mod county;
 mod divisions;
+mod east_asian_address;
 mod exact;
 mod fuzzy;
 mod geonames;

@@ -7,21 +7,20 @@ use arcstr::ArcStr;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::amount;
 use super::contacts;
 use super::coordinates;
 use super::field::Field;
+use super::local_date::{DayOrders, LocalDateError};
 use super::markup::{join_lines, plain_text};
 use super::options::Options;
 use super::placeholders::is_placeholder;
-use super::time::{End, parse_data_date, parse_end};
+use super::time::{DateError, End, is_in_future, parse_end, parse_time};
 use super::words;
-use crate::address::{Address, parse_postcode};
 use crate::atm::{Coin, MoreFields, Record, ReportedState};
-use crate::country::Country;
 use crate::gazetteer::Gazetteer;
 use crate::hours::Hours;
 use crate::point::Point;
-use crate::region::Region;
 use crate::terms::{CashLimits, Currency, Decimal, Fees};
 use crate::tri::Tri;
 
@@ -37,6 +36,8 @@ pub(super) struct RowContext<'a> {
     pub(super) options: &'a Options,
     /// The places for addresses on one line.
     pub(super) gazetteer: Option<&'a Gazetteer>,
+    /// The order of day and month in the columns of dates.
+    pub(super) day_orders: &'a DayOrders,
 }
 
 /// A row that is an ATM.
@@ -57,12 +58,14 @@ pub(super) struct OtherDates<'a> {
 }
 
 /// The cells of a row, and the problems in them.
-struct RowReader<'a> {
+pub(super) struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
     dates: OtherDates<'a>,
     now: Option<Timestamp>,
-    point: Point,
-    gazetteer: Option<&'a Gazetteer>,
+    is_strict: bool,
+    pub(super) point: Point,
+    pub(super) gazetteer: Option<&'a Gazetteer>,
+    day_orders: &'a DayOrders,
     problems: Vec<CellProblem>,
 }
 
@@ -72,11 +75,20 @@ pub(super) fn parse<'a>(
     dates: OtherDates<'a>,
     context: RowContext<'a>,
 ) -> Result<ParsedRow, String> {
-    let RowContext { options, gazetteer } = context;
+    let RowContext { options, gazetteer, day_orders } = context;
     let point = coordinates::point(cell(Field::Lat), cell(Field::Lon), cell(Field::Coordinates))?;
     let mut record = Record::at(point);
-    let mut read = RowReader { cell, dates, now: options.now, point, gazetteer, problems: Vec::new() };
-    record.source_ref = read.text(Field::Ref);
+    let mut read = RowReader {
+        cell,
+        dates,
+        now: options.now,
+        is_strict: options.strict,
+        point,
+        gazetteer,
+        day_orders,
+        problems: Vec::new(),
+    };
+    record.source_ref = read.identifier();
     record.name = read.text(Field::Name);
     record.operator = read.text(Field::Operator);
     record.brand = read.text(Field::Brand);
@@ -87,7 +99,7 @@ pub(super) fn parse<'a>(
     record.reported = state.unwrap_or_default();
     record.verified_at = read.date(Field::VerifiedAt);
     record.reported_at = read.reported_at(record.verified_at).or(options.as_of);
-    let end = read.as_one_of(Field::EndDate, parse_end, "neither a date, such as 2027-06-30, nor yes or no");
+    let end = read.end();
     if end == Some(End::Passed) {
         record.reported = ReportedState::PermanentlyClosed;
     }
@@ -130,6 +142,14 @@ fn plain_line(field: Field, cell: &str) -> String {
     join_lines(&lines, separator)
 }
 
+/// Checks for a number such as `1.23457E+11`.
+fn is_rounded(text: &str) -> bool {
+    let Some((number, exponent)) = text.split_once("E+") else { return false };
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((whole, fraction)) = number.split_once(['.', ',']) else { return false };
+    are_digits(whole) && are_digits(fraction) && are_digits(exponent)
+}
+
 /// Returns the hash of name, address and coordinates, as a substitute for an identifier of the source. The name and the
 /// address on one line are those of the cells, so that better reading of them does not change the key of an ATM.
 fn hash<'a>(record: &Record, cell: &dyn Fn(Field) -> &'a str) -> String {
@@ -147,7 +167,7 @@ fn hash<'a>(record: &Record, cell: &dyn Fn(Field) -> &'a str) -> String {
 
 impl RowReader<'_> {
     /// Returns the text of a cell.
-    fn text(&mut self, field: Field) -> Option<ArcStr> {
+    pub(super) fn text(&mut self, field: Field) -> Option<ArcStr> {
         let text = plain_line(field, (self.cell)(field));
         if text.chars().count() > MAX_CELL_CHARS {
             self.report(field, "longer than 500 characters");
@@ -156,8 +176,23 @@ impl RowReader<'_> {
         if text.is_empty() || is_placeholder(field, &text) { None } else { Some(text.into()) }
     }
 
+    /// Returns the source's identifier. A number that a spreadsheet has rounded is none: others would have it, too.
+    fn identifier(&mut self) -> Option<ArcStr> {
+        let text = self.text(Field::Ref)?;
+        if is_rounded(&text) {
+            self.report(Field::Ref, "a number that a spreadsheet has rounded: format the column as text");
+            return None;
+        }
+        Some(text)
+    }
+
     /// Parses a cell. A cell that is not blank and cannot be parsed is reported.
-    fn as_one_of<T>(&mut self, field: Field, parse: fn(&str) -> Option<T>, wrong: &'static str) -> Option<T> {
+    pub(super) fn as_one_of<T>(
+        &mut self,
+        field: Field,
+        parse: fn(&str) -> Option<T>,
+        wrong: &'static str,
+    ) -> Option<T> {
         let text = self.text(field)?;
         let value = parse(&text);
         if value.is_none() {
@@ -166,7 +201,7 @@ impl RowReader<'_> {
         value
     }
 
-    fn report(&mut self, field: Field, reason: &'static str) {
+    pub(super) fn report(&mut self, field: Field, reason: &'static str) {
         self.problems.push((field, text((self.cell)(field)), reason));
     }
 
@@ -208,13 +243,32 @@ impl RowReader<'_> {
         if written.is_empty() || is_placeholder(field, &written) {
             return None;
         }
-        match parse_data_date(&written, self.now) {
-            Ok(time) => Some(time),
-            Err(error) => {
-                self.problems.push((field, written, error.reason()));
-                None
-            }
+        let parsed = match parse_time(&written) {
+            Some(time) => Ok(time),
+            None => self.day_orders.parse_time(field, &written).map_err(LocalDateError::reason),
+        };
+        match parsed {
+            Ok(time) if !is_in_future(time, self.now) => return Some(time),
+            Ok(_) => self.problems.push((field, written, DateError::Future.reason())),
+            Err(reason) => self.problems.push((field, written, reason)),
         }
+        None
+    }
+
+    /// Returns the statement about the closure of the ATM.
+    fn end(&mut self) -> Option<End> {
+        let text = self.text(Field::EndDate)?;
+        if let Some(end) = parse_end(&text) {
+            return Some(end);
+        }
+        match self.day_orders.parse_day(Field::EndDate, &text) {
+            Ok(day) => return Some(End::On(day)),
+            Err(LocalDateError::Unreadable) => {
+                self.report(Field::EndDate, "neither a date, such as 2027-06-30, nor yes or no");
+            }
+            Err(error) => self.report(Field::EndDate, error.reason()),
+        }
+        None
     }
 
     fn services(&mut self) -> (Tri, Tri) {
@@ -228,8 +282,14 @@ impl RowReader<'_> {
         self.as_one_of(field, words::parse_tri, "neither yes nor no")
     }
 
-    fn decimal(&mut self, field: Field) -> Option<Decimal> {
-        self.as_one_of(field, Decimal::parse, "not a number, such as 12.5")
+    fn percent(&mut self, field: Field) -> Option<Decimal> {
+        let parse = if self.is_strict { Decimal::parse } else { amount::parse_percent };
+        self.as_one_of(field, parse, "not a number, such as 12.5")
+    }
+
+    fn amount(&mut self, field: Field) -> Option<Decimal> {
+        let parse = if self.is_strict { Decimal::parse } else { amount::parse_amount };
+        self.as_one_of(field, parse, "not an amount, such as 1,000.50 or 1.000,50")
     }
 
     fn coins(&mut self) -> Vec<Coin> {
@@ -244,10 +304,10 @@ impl RowReader<'_> {
     /// Parses the rare fields.
     fn more(&mut self) -> MoreFields {
         let code = "not a currency, such as USD";
-        let [buy_percent, buy_fixed, sell_percent, sell_fixed] =
-            [Field::BuyFee, Field::BuyFeeFixed, Field::SellFee, Field::SellFeeFixed].map(|field| self.decimal(field));
-        let [min, max, max_day, kyc_above] =
-            [Field::Min, Field::Max, Field::MaxDay, Field::KycAbove].map(|field| self.decimal(field));
+        let [buy_percent, sell_percent] = [Field::BuyFee, Field::SellFee].map(|field| self.percent(field));
+        let [buy_fixed, sell_fixed, min, max, max_day, kyc_above] =
+            [Field::BuyFeeFixed, Field::SellFeeFixed, Field::Min, Field::Max, Field::MaxDay, Field::KycAbove]
+                .map(|field| self.amount(field));
         let currency = self.as_one_of(Field::Currency, Currency::parse, code);
         let fiat = self.as_one_of(Field::Fiat, |text| text.split([',', ';']).map(Currency::parse).collect(), code);
         let mut fees = Fees { buy_percent, buy_fixed, sell_percent, sell_fixed, currency: None };
@@ -277,64 +337,6 @@ impl RowReader<'_> {
             source_url: self.as_one_of(Field::SourceUrl, contacts::website, "not an http or https address"),
             machine_ref: self.text(Field::MachineRef),
             end_date: None,
-        }
-    }
-
-    /// Returns the address from its columns, completed from the address on one line.
-    fn address(&mut self, default: Option<Country>) -> Address {
-        let formatted = self.text(Field::Address);
-        let own_country = self.as_one_of(Field::Country, Country::parse, "not a country");
-        let line = formatted.as_deref().and_then(|line| self.parse_address(line, own_country)).unwrap_or_default();
-        let mut country = own_country.or(line.country).or(default);
-        let mut region = self.text(Field::Region).or(line.region);
-        // A territory of the United States also has a country code, used by some sources.
-        if let Some(territory) = country.and_then(Region::of_territory) {
-            country = Some(Country::UNITED_STATES);
-            region = Some(territory.code().into());
-        }
-        let here = country.is_none_or(|country| [Country::UNITED_STATES, Country::CANADA].contains(&country));
-        if let Some(text) = region.as_deref()
-            && here
-        {
-            let known = Region::parse(text).filter(|region| country.is_none_or(|country| country == region.country()));
-            match known {
-                Some(known) => {
-                    country = Some(known.country());
-                    region = Some(known.code().into());
-                }
-                None if country.is_some() => {
-                    self.report(Field::Region, "not a state, province or territory of the country");
-                    region = None;
-                }
-                None => {}
-            }
-        }
-        let postcode = self.postcode(country).or(line.postcode);
-        let street = self.text(Field::Street).or(line.street);
-        let city = self.text(Field::City).or(line.city);
-        Address { street, city, region, postcode, country, formatted }
-    }
-
-    fn parse_address(&self, line: &str, country: Option<Country>) -> Option<Address> {
-        match self.gazetteer {
-            Some(gazetteer) => gazetteer.parse_address(line, self.point, country),
-            None => Address::parse(line),
-        }
-    }
-
-    fn postcode(&mut self, country: Option<Country>) -> Option<ArcStr> {
-        let text = self.text(Field::Postcode)?;
-        match (parse_postcode(&text), country) {
-            (Some((postcode, its)), Some(country)) if its == country => Some(postcode.into()),
-            (_, Some(Country::UNITED_STATES)) => {
-                self.report(Field::Postcode, "not a ZIP code of 5 or 9 digits");
-                None
-            }
-            (_, Some(Country::CANADA)) => {
-                self.report(Field::Postcode, "not a Canadian postal code, such as M5V 2T6");
-                None
-            }
-            _ => Some(text),
         }
     }
 }

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::cells;
+use super::column_name::normalized;
 use super::coordinates;
 use super::error::{ColumnList, ImportError};
 use super::field::{FIELDS, Field};
+use super::foreign_columns::FOREIGN_COLUMNS;
 use super::item::DocumentItem;
 use super::options::Options;
 use super::text::RawRow;
@@ -61,20 +63,36 @@ impl ColumnMap {
     }
 
     /// Finds columns for the fields that are not in `decided` by their names in the header. Columns with a field's own
-    /// name take precedence.
+    /// name take precedence, then English names.
     fn guess(&mut self, decided: &[Field]) {
         let header: Vec<String> = self.header.iter().map(|name| normalized(name)).collect();
+        self.guess_among(decided, &header);
+        // `Latitude (deg)`
+        let without_notes: Vec<String> = self.header.iter().map(|name| normalized(without_note(name))).collect();
+        if without_notes != header {
+            self.guess_among(decided, &without_notes);
+        }
+    }
+
+    fn guess_among(&mut self, decided: &[Field], header: &[String]) {
         for (field, name, _) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
             if *field != Field::Coordinates {
-                self.guess_column(*field, &[normalized(name).as_str()], &header);
+                self.guess_column(*field, &[normalized(name).as_str()], header);
             }
         }
         for (field, _, names) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
-            self.guess_column(*field, names, &header);
+            self.guess_column(*field, names, header);
+        }
+        let foreign = FOREIGN_COLUMNS.iter().filter(|(field, _)| !decided.contains(field));
+        for (field, names) in foreign.clone().filter(|(field, _)| *field != Field::Coordinates) {
+            self.guess_column(*field, names, header);
         }
         let is_known = |field: &Field| decided.contains(field) || self.column_of(*field).is_some();
         if ![Field::Lat, Field::Lon].iter().all(is_known) && !decided.contains(&Field::Coordinates) {
-            self.guess_column(Field::Coordinates, &coordinates::COLUMNS, &header);
+            self.guess_column(Field::Coordinates, &coordinates::COLUMNS, header);
+            for (field, names) in foreign.filter(|(field, _)| *field == Field::Coordinates) {
+                self.guess_column(*field, names, header);
+            }
         }
     }
 
@@ -227,9 +245,12 @@ fn names(items: &[DocumentItem], options: &Options) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// Removes all but ASCII letters and digits from a name, in lower case.
-fn normalized(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+/// Returns a name without the parentheses at its end.
+fn without_note(name: &str) -> &str {
+    match name.find(['(', '[', '（']) {
+        Some(at) if at > 0 => &name[..at],
+        _ => name,
+    }
 }
 
 /// Returns the part of a name that a report shows.

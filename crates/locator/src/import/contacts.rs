@@ -18,6 +18,9 @@ pub(super) fn phone(text: &str) -> Option<ArcStr> {
 fn first_number(text: &str) -> &str {
     let mut number = text.trim();
     number = number.strip_prefix("tel:").unwrap_or(number);
+    // Some programs read telephone numbers as numbers with a fraction.
+    number =
+        number.strip_suffix(".0").filter(|whole| whole.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or(number);
     for separator in UNCERTAIN_SEPARATORS {
         if let Some((first, others)) = number.split_once(separator)
             && has_digits_of_several(first)
@@ -45,6 +48,8 @@ fn digits(text: &str) -> usize {
 fn is_phone(text: &str) -> bool {
     // The letters introduce extensions.
     (5..=20).contains(&digits(text))
+        // A spreadsheet has rounded the number.
+        && !text.contains("E+")
         && text.chars().all(|letter| letter.is_ascii_digit() || " +-().,/#:extEXT".contains(letter))
 }
 
@@ -132,6 +137,9 @@ mod tests {
             ("+49 711 123456-7/8", Some("+49 711 123456-7/8")),
             ("555-0100, ext. 5", Some("555-0100, ext. 5")),
             ("00(+49) 30 1234567", Some("00(+49) 30 1234567")),
+            ("5125550100.0", Some("5125550100")),
+            ("512.555.0100", Some("512.555.0100")),
+            ("5.12555E+09", None),
             ("call us", None),
             ("1234", None),
             ("", None),

@@ -1,5 +1,7 @@
 //! Coordinates in cells: in two columns, or both in one column.
 
+use std::borrow::Cow;
+
 use super::field::Field;
 use super::placeholders::is_placeholder;
 use crate::gazetteer::coordinates::{Axis, parse, parse_degrees};
@@ -68,10 +70,17 @@ fn not_zero(point: Point) -> Result<Point, String> {
 }
 
 fn degrees(text: &str, axis: Axis) -> Option<f64> {
-    match text.trim().replace(',', ".").parse() {
+    // Quotes around a number are those of a program; after a number they mean minutes.
+    let number = text.trim().trim_matches('\'').replace(',', ".").replace('\u{2212}', "-");
+    match number.parse() {
         Ok(number) => Some(number),
-        Err(_) => parse_degrees(text, axis),
+        Err(_) => parse_degrees(&without_colons(text), axis),
     }
+}
+
+/// Replaces the colons between degrees, minutes and seconds, as in `30:15:00 N`.
+fn without_colons(text: &str) -> Cow<'_, str> {
+    if text.contains(':') { text.replace(':', " ").into() } else { text.into() }
 }
 
 /// Parses both coordinates: a point of Well-Known Text or GeoJSON, or latitude and longitude in a usual notation, also in
@@ -84,7 +93,7 @@ fn point_of_text(text: &str) -> Option<Point> {
     if is_wkt(text) {
         return wkt_point(text);
     }
-    if let Some(point) = parse(text) {
+    if let Some(point) = parse(text).or_else(|| parse(&text.replace(" / ", "; "))) {
         return Some(point);
     }
     let (_, last) = text.strip_suffix(')')?.rsplit_once('(')?;
@@ -139,6 +148,8 @@ mod tests {
             "[52.52, 13.405]",
             "52.52 13.405",
             "52,52; 13,405",
+            "52,52 / 13,405",
+            "52.52 / 13.405",
             "POINT(13.405 52.52)",
             "point (13.405 52.52)",
             "POINT Z (13.405 52.52 34.5)",
@@ -181,7 +192,9 @@ mod tests {
 
     #[test]
     fn two_cells_may_have_minutes_and_letters() {
-        for (lat, lon) in [("52°31'12\"N", "13°24'18\"E"), ("52,52", "13,405"), ("N 52.52", "13.405 E")] {
+        for (lat, lon) in
+            [("52°31'12\"N", "13°24'18\"E"), ("52,52", "13,405"), ("N 52.52", "13.405 E"), ("52:31:12 N", "13:24:18 E")]
+        {
             let point = point(lat, lon, " ").unwrap_or_else(|reason| panic!("{lat}: {reason}"));
             assert!((point.lat() - 52.52).abs() < 1e-9 && (point.lon() - 13.405).abs() < 1e-9, "{lat}: {point:?}");
         }

@@ -85,6 +85,12 @@ pub enum ImportError {
         /// The paths of the lists.
         lists: String,
     },
+    /// The coordinates are arrays of numbers in an unknown order.
+    #[error(
+        "the coordinates are arrays of two numbers, and none of them shows whether the latitude or the longitude comes \
+         first: write them as members 'lat' and 'lon', or as GeoJSON"
+    )]
+    UnknownOrder,
     /// The format of a document is unknown.
     #[error("the file is JSON in no known format; known formats: {known} (choose one with --format)")]
     UnknownJson {

@@ -20,6 +20,10 @@ pub enum Field {
     Address,
     /// House number and street.
     Street,
+    /// House number, if [`Field::Street`] is only the street.
+    HouseNumber,
+    /// The second line of the street, such as a suite.
+    Street2,
     /// City.
     City,
     /// State or province.
@@ -121,18 +125,64 @@ pub enum Field {
 )]
 pub struct UnknownField(pub String);
 
-/// Each field with its name and the names of its columns, the best first: in lower case, letters and digits only.
-pub(super) const FIELDS: [(Field, &str, &[&str]); 53] = [
-    (Field::Lat, "lat", &["latitude", "lat", "y", "geolat", "ycoordinate", "locationlat", "locationlatitude"]),
+/// Each field with its name and the English names of its columns, the best first: in lower case, letters and digits
+/// only.
+pub(super) const FIELDS: [(Field, &str, &[&str]); 55] = [
+    (
+        Field::Lat,
+        "lat",
+        &[
+            "latitude",
+            "lat",
+            "y",
+            "geolat",
+            "ycoordinate",
+            "locationlat",
+            "locationlatitude",
+            "gpslat",
+            "gpslatitude",
+            "latitudegps",
+            "decimallatitude",
+        ],
+    ),
     (
         Field::Lon,
         "lon",
-        &["longitude", "lon", "lng", "long", "x", "geolon", "geolng", "xcoordinate", "locationlongitude"],
+        &[
+            "longitude",
+            "lon",
+            "lng",
+            "long",
+            "x",
+            "geolon",
+            "geolng",
+            "xcoordinate",
+            "locationlng",
+            "locationlon",
+            "locationlongitude",
+            "gpslon",
+            "gpslng",
+            "gpslongitude",
+            "longitudegps",
+            "decimallongitude",
+        ],
     ),
     (
         Field::Ref,
         "ref",
-        &["ref", "id", "externalid", "sourceid", "atmid", "machineid", "terminalid", "locationid", "uid"],
+        &[
+            "ref",
+            "id",
+            "externalid",
+            "sourceid",
+            "atmid",
+            "machineid",
+            "terminalid",
+            "locationid",
+            "uid",
+            "uuid",
+            "guid",
+        ],
     ),
     (
         Field::Name,
@@ -140,10 +190,29 @@ pub(super) const FIELDS: [(Field, &str, &[&str]); 53] = [
         &["name", "locationname", "businessname", "storename", "title", "business", "store", "venue"],
     ),
     (Field::Street, "street", &["street", "streetaddress", "address1", "addressline1", "addrstreet"]),
-    (Field::City, "city", &["city", "town", "locality", "municipality", "addrcity"]),
-    (Field::Region, "region", &["region", "state", "province", "stateprovince", "statecode", "addrstate", "admin1"]),
-    (Field::Postcode, "postcode", &["postcode", "zip", "zipcode", "postalcode", "addrpostcode"]),
-    (Field::Country, "country", &["country", "countrycode", "addrcountry"]),
+    (Field::HouseNumber, "house_number", &["housenumber", "housenum", "streetnumber", "streetno", "addrhousenumber"]),
+    (Field::Street2, "street2", &["street2", "address2", "addressline2", "streetaddress2", "suite"]),
+    (Field::City, "city", &["city", "town", "locality", "municipality", "addrcity", "addresscity"]),
+    (
+        Field::Region,
+        "region",
+        &["region", "state", "province", "stateprovince", "statecode", "addrstate", "addressstate", "admin1"],
+    ),
+    (
+        Field::Postcode,
+        "postcode",
+        &[
+            "postcode",
+            "zip",
+            "zipcode",
+            "postalcode",
+            "addrpostcode",
+            "addresszip",
+            "addresszipcode",
+            "addresspostalcode",
+        ],
+    ),
+    (Field::Country, "country", &["country", "countrycode", "addrcountry", "addresscountry"]),
     (Field::Address, "address", &["address", "fulladdress", "formattedaddress", "addr"]),
     (Field::Operator, "operator", &["operator", "brand", "provider", "company", "network"]),
     (Field::Status, "status", &["status", "operationalstatus", "operationalstate", "operatingstatus", "condition"]),

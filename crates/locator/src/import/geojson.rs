@@ -12,6 +12,7 @@ use super::error::ImportError;
 use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
+use super::objects;
 use super::osm;
 use super::overpass::middle;
 use super::time::first_time;
@@ -89,7 +90,9 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
     let mut items = Vec::new();
     for feature in document.parse(require_features(document, GEOJSON.name)?) {
         let (number, feature) = feature?;
-        let properties = item::cells(feature["properties"].as_object());
+        // The features of ArcGIS have attributes.
+        let has_attributes = feature["attributes"].is_object();
+        let properties = objects::paths(&feature[if has_attributes { "attributes" } else { "properties" }]);
         if properties.contains_key("amenity") && !osm::may_be_atm(&properties) {
             others.add(&osm::kind(&properties));
             continue;
@@ -103,12 +106,16 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         } else {
             let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
             item.set(Field::Ref, id);
+            objects::set_nested(&mut item);
             item
         };
         place(&mut item, &feature);
         items.push(item);
     }
     let any_tagged = items.iter().any(|item| is_tagged(&item.properties));
+    if !any_tagged {
+        objects::complete(&mut items);
+    }
     Ok(FileContent::Items { items, others, dated, is_read: if any_tagged { osm::is_read } else { is_read } })
 }
 
@@ -119,7 +126,7 @@ fn is_tagged(properties: &BTreeMap<String, String>) -> bool {
 
 /// Checks for a property that is always read.
 fn is_read(name: &str) -> bool {
-    ["@id", "ref"].contains(&name)
+    ["@id", "ref"].contains(&name) || objects::is_read(name)
 }
 
 /// Returns the features in the output of spiders: tags with the spider's name and the operator's own reference.
@@ -178,7 +185,12 @@ fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<Strin
 /// Sets the coordinates to the geometry's point; for a line or an area, to its centre.
 fn place(item: &mut DocumentItem, feature: &Value) {
     let mut points = Vec::new();
-    collect(&feature["geometry"]["coordinates"], MAX_DEPTH, &mut points);
+    let geometry = &feature["geometry"];
+    collect(&geometry["coordinates"], MAX_DEPTH, &mut points);
+    for part in geometry["geometries"].as_array().into_iter().flatten() {
+        collect(&part["coordinates"], MAX_DEPTH, &mut points);
+    }
+    points.extend(degrees(&geometry["y"]).zip(degrees(&geometry["x"])));
     if let Some((lat, lon)) = middle(&points) {
         item.set(Field::Lat, Some(lat.to_string()));
         item.set(Field::Lon, Some(lon.to_string()));
@@ -188,9 +200,17 @@ fn place(item: &mut DocumentItem, feature: &Value) {
 /// Collects the positions: longitude, latitude and an optional altitude.
 fn collect(coordinates: &Value, depth: usize, points: &mut Vec<(f64, f64)>) {
     let Some(list) = coordinates.as_array() else { return };
-    match (list.first().and_then(Value::as_f64), list.get(1).and_then(Value::as_f64)) {
+    match (list.first().and_then(degrees), list.get(1).and_then(degrees)) {
         (Some(lon), Some(lat)) => points.push((lat, lon)),
         _ if depth > 1 => list.iter().for_each(|inner| collect(inner, depth - 1, points)),
         _ => {}
+    }
+}
+
+/// Returns a number, also one that a program has written as text.
+fn degrees(value: &Value) -> Option<f64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_f64(),
     }
 }

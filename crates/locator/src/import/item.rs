@@ -60,17 +60,31 @@ impl DocumentItem {
     }
 }
 
-/// Converts a JSON value to the cell of a table. Returns `None` for null and objects.
+/// Converts a JSON value to the cell of a table. Returns `None` for null and other objects than those of `MongoDB`.
 pub(super) fn cell(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
+        // Some programs write whole numbers with a fraction, `17.0`.
+        Value::Number(number) => {
+            let text = number.to_string();
+            Some(text.strip_suffix(".0").map(ToOwned::to_owned).unwrap_or(text))
+        }
         Value::Bool(value) => Some(value.to_string()),
         Value::Array(list) => {
             let cells: Vec<String> = list.iter().filter_map(cell).collect();
             if cells.is_empty() { None } else { Some(cells.join(", ")) }
         }
-        Value::Null | Value::Object(_) => None,
+        Value::Object(members) => extended(members),
+        Value::Null => None,
+    }
+}
+
+/// Converts a value of `MongoDB` Extended JSON, such as `{"$oid": "…"}` or `{"$date": "…"}`, to a cell.
+fn extended(members: &Map<String, Value>) -> Option<String> {
+    let mut members = members.iter();
+    match (members.next(), members.next()) {
+        (Some((name, value)), None) if name.starts_with('$') => cell(value),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plain text of cells that contain parts of web pages: character references, tags and line breaks.
+//! Converts cells with parts of web pages (character references, tags, line breaks) to plain text.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ const NAMED: [(&str, char); 19] = [
 ];
 /// Characters of Windows-1252 for the numbers 128 to 159 (HTML, numeric character reference end state).
 const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
-/// Maximum bytes of a character reference after `&`.
+/// Maximum length of a character reference after `&`, in bytes.
 const MAX_REFERENCE: usize = 10;
 /// Tags that begin or end a line.
 const LINE_TAGS: [&str; 13] = ["br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "h5", "h6"];
@@ -42,7 +42,8 @@ const LINE_TAGS: [&str; 13] = ["br", "p", "div", "li", "ul", "ol", "tr", "h1", "
 /// Returns the text of a cell with `\n` as its only line break: character references are decoded once, then tags are
 /// removed. The line breaks of all systems, `<br>` and similar tags, and `\n` written as two characters become `\n`.
 ///
-/// No tag is left, not even between the parts of another tag. Invisible characters stay: remove them afterwards.
+/// No tag remains, not even between the parts of another tag. Invisible characters remain: callers must remove
+/// them afterwards.
 pub(super) fn plain_text(cell: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| (byte >= b' ' || byte == b'\t') && byte < 0x80 && !b"&<\\".contains(&byte);
     if cell.bytes().all(is_plain) {
@@ -54,13 +55,13 @@ pub(super) fn plain_text(cell: &str) -> Cow<'_, str> {
     text.replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n").into()
 }
 
-/// Joins lines by a separator, without blank lines and without the separators at the ends of lines.
+/// Joins lines with a separator, without blank lines and without the separators at the ends of lines.
 pub(super) fn join_lines(lines: &[String], separator: &str) -> String {
     let lines = lines.iter().map(|line| line.trim().trim_end_matches([',', ';']).trim_end());
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(separator)
 }
 
-/// Decodes character references such as `&amp;`, `&#39;` and `&#x27;`, once. Unknown references stay.
+/// Decodes character references such as `&amp;`, `&#39;` and `&#x27;`, once. Unknown references remain unchanged.
 fn decode_references(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return text.into();
@@ -112,7 +113,7 @@ fn named(name: &str) -> Option<char> {
     char::from_u32(0xa0 + u32::try_from(at).ok()?)
 }
 
-/// Removes tags. Those of [`LINE_TAGS`] become line breaks.
+/// Removes tags, and replaces each of [`LINE_TAGS`] with a line break.
 fn strip_tags(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();

@@ -4,11 +4,14 @@
 //! number. If the import fails with an [`ImportError`], nothing of the file is used. A file always results in equal
 //! rows with equal keys, so importing it again changes nothing.
 
+mod address_cells;
+mod amount;
 mod backslash_quotes;
 mod bounds;
 mod btcmap;
 mod cells;
 mod coinmap;
+mod column_name;
 mod columns;
 mod compressed;
 mod compressed_error;
@@ -20,10 +23,12 @@ mod document_parts;
 mod encoding;
 mod error;
 mod field;
+mod foreign_columns;
 mod format;
 mod formats;
 mod geojson;
 mod item;
+mod local_date;
 mod markup;
 mod objects;
 mod options;
@@ -31,7 +36,10 @@ mod osm;
 mod overpass;
 mod pbf;
 mod placeholders;
+mod position_arrays;
+mod reading;
 mod signatures;
+mod street;
 mod submission;
 mod suggestions;
 mod table;
@@ -71,6 +79,7 @@ use cells::{OtherDates, ParsedRow, RowContext};
 use columns::ColumnMap;
 use format::{FileContent, SourceFile};
 use item::DocumentItem;
+use reading::DocumentItems;
 use suggestions::ColumnObserver;
 
 /// The result of an import.
@@ -156,7 +165,7 @@ pub struct InvalidCell {
 /// # Errors
 /// [`ImportError`], if the file as a whole or the options are invalid.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, ImportError> {
-    read_rows(bytes, RowContext { options, gazetteer: None })
+    read_rows(bytes, options, None)
 }
 
 /// Reads a file like [`read`]. Addresses on one line are read in the notations of all countries, with the places of a
@@ -165,11 +174,10 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, ImportError> {
 /// # Errors
 /// [`ImportError`], if the file as a whole or the options are invalid.
 pub fn read_with_places(bytes: &[u8], options: &Options, gazetteer: &Gazetteer) -> Result<Import, ImportError> {
-    read_rows(bytes, RowContext { options, gazetteer: Some(gazetteer) })
+    read_rows(bytes, options, Some(gazetteer))
 }
 
-fn read_rows(bytes: &[u8], context: RowContext<'_>) -> Result<Import, ImportError> {
-    let options = context.options;
+fn read_rows(bytes: &[u8], options: &Options, gazetteer: Option<&Gazetteer>) -> Result<Import, ImportError> {
     options.cancel.check()?;
     let mut notices = Vec::new();
     let bytes = if options.strict { bytes.into() } else { prepare(bytes, options, &mut notices)? };
@@ -182,11 +190,13 @@ fn read_rows(bytes: &[u8], context: RowContext<'_>) -> Result<Import, ImportErro
     let mut import = match (format.read)(&file)? {
         FileContent::Rows { rows, notice } => {
             notices.extend(notice);
-            table(rows, context)?
+            reading::table(&rows, options, gazetteer, &mut notices)?
         }
-        FileContent::Items { items, others, dated, is_read } => {
-            document(items, others, dated.as_deref(), is_read, context)?
-        }
+        FileContent::Items { items, others, dated, is_read } => reading::document(
+            DocumentItems { items, others, of_document: dated.as_deref(), is_read },
+            options,
+            gazetteer,
+        )?,
     };
     import.notices = notices;
     import.assign_keys();
@@ -204,55 +214,6 @@ fn prepare<'a>(bytes: &'a [u8], options: &Options, notices: &mut Vec<String>) ->
     let bytes = encoding::to_utf8(unpacked.bytes)?;
     signatures::reject_unsupported(&bytes)?;
     Ok(encoding::without_not_a_number(bytes))
-}
-
-fn table(rows: Vec<text::RawRow<'_>>, context: RowContext<'_>) -> Result<Import, ImportError> {
-    let options = context.options;
-    let max = options.bounds.items;
-    if rows.len() > max.saturating_add(1) {
-        return Err(ImportError::TooManyItems { max });
-    }
-    let mut lines = rows.into_iter();
-    let header = lines.next().ok_or(ImportError::Empty)?;
-    let header = header.cells.map_err(ImportError::Header)?;
-    let columns = ColumnMap::new(&header, options)?;
-    let mut import = Import::empty(&columns, "line");
-    let mut observer = ColumnObserver::new(&columns, options);
-    let mut any = false;
-    for row in lines {
-        options.cancel.check()?;
-        any = true;
-        import.add_row(&row, &columns, &mut observer, context);
-    }
-    import.suggestions = observer.suggestions();
-    if any { Ok(import) } else { Err(ImportError::NoRows) }
-}
-
-fn document(
-    mut items: Vec<DocumentItem>,
-    others: CountedValues,
-    of_document: Option<&str>,
-    is_read: fn(&str) -> bool,
-    context: RowContext<'_>,
-) -> Result<Import, ImportError> {
-    let options = context.options;
-    if !options.partial && items.iter().all(|item| item.is_gone) {
-        return Err(ImportError::NoMachines { others });
-    }
-    let columns = columns::name_cells(&mut items, options, is_read)?;
-    let mut import = Import::empty(&columns, "item");
-    import.filtered = others.total();
-    import.filtered_by = others;
-    let mut observer = ColumnObserver::new(&columns, options);
-    for item in items {
-        options.cancel.check()?;
-        match observer.observe_item(&item) {
-            Some(reason) => import.add_filtered(&reason),
-            None => import.add_item(item, of_document, context),
-        }
-    }
-    import.suggestions = observer.suggestions();
-    Ok(import)
 }
 
 impl Import {

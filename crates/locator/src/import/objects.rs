@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::column_name::normalized;
 use super::coordinates::{self, COLUMNS, geojson_point};
 use super::counted_values::CountedValues;
 use super::document::{Document, DocumentMembers};
@@ -15,7 +16,9 @@ use super::field::{FIELDS, Field};
 use super::format::{FileContent, Format, SourceFile};
 use super::item::DocumentItem;
 use super::osm;
+use super::position_arrays::ArrayOrder;
 use super::submission::flatten;
+use crate::point::Point;
 
 /// Maximum depth of members that are read.
 const MAX_DEPTH: usize = 3;
@@ -24,11 +27,31 @@ const MAX_SEARCHED: usize = 20;
 /// Maximum number of names of lists in an error.
 const MAX_NAMES: usize = 5;
 /// Fields that are also read from the members of nested objects.
-const NESTED: [Field; 7] =
-    [Field::Lat, Field::Lon, Field::Street, Field::City, Field::Region, Field::Postcode, Field::Country];
+const NESTED: [Field; 13] = [
+    Field::Lat,
+    Field::Lon,
+    Field::Name,
+    Field::Address,
+    Field::Street,
+    Field::City,
+    Field::Region,
+    Field::Postcode,
+    Field::Country,
+    Field::Hours,
+    Field::Phone,
+    Field::Website,
+    Field::Email,
+];
+/// Fields of objects with ways to contact somebody.
+const CONTACTS: [Field; 3] = [Field::Phone, Field::Website, Field::Email];
+/// Names of objects for the operator and the brand, whose members `name` are read.
+const NAMED_OBJECTS: [(Field, &str); 2] = [(Field::Operator, "operator.name"), (Field::Brand, "brand.name")];
+
+/// Names of objects around the members of an item, in the replies of databases and other services.
+const WRAPPERS: [&str; 7] = ["node", "_source", "fields", "attributes", "properties", "record", "item"];
 
 /// Parts of the names of objects with an address.
-const PLACES: [&str; 6] = ["address", "location", "place", "venue", "store", "site"];
+const PLACES: [&str; 7] = ["address", "location", "place", "venue", "store", "site", "business"];
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
@@ -78,7 +101,8 @@ fn most_have_coordinates<'a>(document: &Document<'a>, items: &[&'a RawValue]) ->
     let searched = &items[..items.len().min(MAX_SEARCHED)];
     let mut count = 0;
     for item in document.parse(searched) {
-        let item = item_of(item?);
+        let (number, object) = item?;
+        let item = item_of((number, unwrap(object)));
         let is_point = |field: &Field| top_level(&item.properties, *field).is_some();
         count += usize::from([Field::Lat, Field::Lon].iter().all(is_point));
     }
@@ -87,7 +111,11 @@ fn most_have_coordinates<'a>(document: &Document<'a>, items: &[&'a RawValue]) ->
 
 fn any_has_coordinates<'a>(document: &Document<'a>, items: &[&'a RawValue]) -> Result<bool, ImportError> {
     for item in document.parse(&items[..items.len().min(MAX_SEARCHED)]) {
-        if has_coordinates(&item_of(item?)) {
+        let (number, object) = item?;
+        let object = unwrap(object);
+        let mut order = ArrayOrder::default();
+        order.observe(&object);
+        if order.has_arrays || has_coordinates(&item_of((number, object))) {
             return Ok(true);
         }
     }
@@ -110,15 +138,35 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
         let expected = "a list of objects with members such as 'lat' and 'lon'".to_owned();
         return Err(ImportError::OtherJson { format: FORMAT.name, expected });
     };
+    let mut order = ArrayOrder::default();
+    for object in document.parse(&list) {
+        let (number, object) = object?;
+        order.observe(&unwrap(object));
+        // The other items are parsed only once.
+        if number >= MAX_SEARCHED && !order.has_arrays {
+            break;
+        }
+    }
     let mut items = Vec::new();
     let mut others = CountedValues::default();
     for object in document.parse(&list) {
-        let item = item_of(object?);
+        let (number, object) = object?;
+        let object = unwrap(object);
+        let point = order.point(&object);
+        let mut item = item_of((number, object));
+        if let Some(point) = point
+            && !has_coordinates(&item)
+        {
+            set_point(&mut item, point);
+        }
         if item.properties.contains_key("amenity") && !osm::may_be_atm(&item.properties) {
             others.add(&osm::kind(&item.properties));
         } else {
             items.push(item);
         }
+    }
+    if order.is_unknown() && !items.iter().any(has_coordinates) {
+        return Err(ImportError::UnknownOrder);
     }
     complete(&mut items);
     Ok(FileContent::Items { items, others, dated: None, is_read })
@@ -126,25 +174,61 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, ImportError> {
 
 /// Creates the item of an object. Members of nested objects set only the fields that no top-level member has.
 fn item_of((number, object): (usize, Value)) -> DocumentItem {
-    let mut properties = BTreeMap::new();
-    flatten("", &object, &mut properties, MAX_DEPTH);
+    let mut properties = paths(&object);
     properties.retain(|path, _| !is_ambiguous(&object, path));
     let mut item = DocumentItem { number, properties, ..DocumentItem::default() };
     let point = object.as_object().into_iter().flatten().find_map(|(_, member)| geojson_point(member));
     if let Some(point) = point {
-        item.set(Field::Lat, Some(point.lat().to_string()));
-        item.set(Field::Lon, Some(point.lon().to_string()));
+        set_point(&mut item, point);
     }
+    set_nested(&mut item);
+    item
+}
+
+fn set_point(item: &mut DocumentItem, point: Point) {
+    item.set(Field::Lat, Some(point.lat().to_string()));
+    item.set(Field::Lon, Some(point.lon().to_string()));
+}
+
+/// Returns an object with the members of the objects around its data, such as `fields` or `node`. Own members take
+/// precedence.
+fn unwrap(mut object: Value) -> Value {
+    let Some(members) = object.as_object_mut() else { return object };
+    for wrapper in WRAPPERS {
+        let Some(Value::Object(inner)) = members.get(wrapper) else { continue };
+        let inner = inner.clone();
+        members.remove(wrapper);
+        for (name, value) in inner {
+            members.entry(name).or_insert(value);
+        }
+    }
+    object
+}
+
+/// Sets the fields that only the members of nested objects have.
+pub(super) fn set_nested(item: &mut DocumentItem) {
     for field in NESTED {
         if !item.cells.contains_key(&field) && top_level(&item.properties, field).is_none() {
             let value = nested(&item.properties, field).map(str::to_owned);
             item.set(field, value);
         }
     }
-    item
+    for (field, path) in NAMED_OBJECTS {
+        if top_level(&item.properties, field).is_none() {
+            let value = item.property(path).map(str::to_owned);
+            item.set(field, value);
+        }
+    }
 }
 
-/// Checks for an array of coordinates. Some programs write the latitude first, others the longitude.
+/// Returns the members of an object and of the objects in it, by their paths.
+pub(super) fn paths(object: &Value) -> BTreeMap<String, String> {
+    let mut properties = BTreeMap::new();
+    flatten("", object, &mut properties, MAX_DEPTH);
+    properties
+}
+
+/// Checks for an array of coordinates, whose order is not that of a text.
 fn is_ambiguous(object: &Value, path: &str) -> bool {
     let pointer = format!("/{}", path.replace('.', "/"));
     COLUMNS.contains(&normalized(path).as_str()) && object.pointer(&pointer).is_some_and(Value::is_array)
@@ -152,8 +236,9 @@ fn is_ambiguous(object: &Value, path: &str) -> bool {
 
 /// Sets the fields of all items that some items have from nested objects: fields that a format sets are not mapped by
 /// name later.
-fn complete(items: &mut [DocumentItem]) {
-    for field in NESTED {
+pub(super) fn complete(items: &mut [DocumentItem]) {
+    let named = NAMED_OBJECTS.iter().map(|(field, _)| *field);
+    for field in NESTED.into_iter().chain(named) {
         if !items.iter().any(|item| item.cells.contains_key(&field)) {
             continue;
         }
@@ -174,10 +259,18 @@ fn nested(properties: &BTreeMap<String, String>, field: Field) -> Option<&str> {
     if [Field::Lat, Field::Lon].contains(&field) {
         return best_named(properties, field, |path| path.rsplit_once('.').map(|(_, name)| name));
     }
-    best_named(properties, field, |path| {
+    let of_place = best_named(properties, field, |path| {
         let (parents, name) = path.rsplit_once('.')?;
         let parent = parents.rsplit('.').next().map(normalized)?;
         PLACES.iter().any(|place| parent.contains(place)).then_some(name)
+    });
+    if of_place.is_some() || !CONTACTS.contains(&field) {
+        return of_place;
+    }
+    best_named(properties, field, |path| {
+        let (parents, name) = path.rsplit_once('.')?;
+        let parent = parents.rsplit('.').next().map(normalized)?;
+        parent.starts_with("contact").then_some(name)
     })
 }
 
@@ -195,13 +288,11 @@ fn best_named(properties: &BTreeMap<String, String>, field: Field, name_of: fn(&
     None
 }
 
-/// Removes all but ASCII letters and digits from a name, in lower case.
-fn normalized(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
-}
-
 /// Checks for a member of a nested object that is read.
-fn is_read(name: &str) -> bool {
+pub(super) fn is_read(name: &str) -> bool {
+    if NAMED_OBJECTS.iter().any(|(_, path)| *path == name) {
+        return true;
+    }
     let Some((_, last)) = name.rsplit_once('.') else { return false };
     let last = normalized(last);
     ["coordinates", "type"].contains(&last.as_str())

@@ -51,6 +51,7 @@ pub(super) fn is_placeholder(field: Field, text: &str) -> bool {
         | Field::LocatedIn
         | Field::Address
         | Field::Street
+        | Field::Street2
         | Field::City
         | Field::Region => text != "Nan",
         _ => true,

@@ -41,6 +41,8 @@ const DATE_WORDS: [&str; 14] = [
 ];
 /// Abbreviations of the English months, in lower case.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/// Maximum number of columns in a sentence.
+const MAX_SHOWN: usize = 20;
 /// Maximum bytes of a date.
 const MAX_DATE: usize = 40;
 
@@ -53,6 +55,42 @@ pub struct Suggestions {
     pub unmatched: Vec<UnmatchedFilter>,
     /// The unused columns with dates.
     pub unused_dates: Vec<String>,
+}
+
+impl Suggestions {
+    /// Returns the suggestions as sentences, with the options of `signpost atms import` that follow them.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if let Some(filter) = &self.filter {
+            let condition = format!("{}={}", filter.column, filter.value);
+            let option = quoted(&condition);
+            sentences.push(format!(
+                "{} of {} rows have {condition}; to import only these: --where {option}",
+                filter.rows, filter.total
+            ));
+        }
+        for UnmatchedFilter { column, value, values } in &self.unmatched {
+            sentences.push(format!("no row has {column}={value}; the values of the column: {values}"));
+        }
+        if let Some(first) = self.unused_dates.first() {
+            let option = quoted(&format!("verified_at={first}"));
+            let shown: Vec<&str> = self.unused_dates.iter().take(MAX_SHOWN).map(String::as_str).collect();
+            let more = self.unused_dates.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            sentences.push(format!(
+                "columns with dates that are not used: {}{more}; if they date the records, map one, such as --map {option}",
+                shown.join(", ")
+            ));
+        }
+        sentences
+    }
+}
+
+/// Returns an argument as a shell reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "=_-.:@/".contains(letter);
+    if argument.chars().all(is_plain) { argument.to_owned() } else { format!("'{}'", argument.replace('\'', "'\\''")) }
 }
 
 /// A filter for the rows that are ATMs.
@@ -258,6 +296,18 @@ fn is_date_with_month(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        for (argument, expected) in [
+            ("category=atm", "category=atm"),
+            ("Type of place=ATM", "'Type of place=ATM'"),
+            ("a=$(rm x)", "'a=$(rm x)'"),
+            ("a='b", "'a='\\''b'"),
+        ] {
+            assert_eq!(quoted(argument), expected);
+        }
+    }
 
     #[test]
     fn dates_are_recognized_in_foreign_notations() {

@@ -54,10 +54,12 @@ pub(super) const TSV: Format = Format {
 
 fn is_separated_by_tabs(text: &str) -> bool {
     let (separator, text) = split_separator_line(text);
-    match separator {
-        Some(separator) => separator == b'\t',
-        None => header(text).contains('\t'),
+    if let Some(separator) = separator {
+        return separator == b'\t';
     }
+    let header = header(text);
+    let tabs = header.matches('\t').count();
+    tabs > 0 && SEPARATORS.iter().all(|other| header.bytes().filter(|byte| byte == other).count() <= tabs)
 }
 
 /// Splits off a first line that defines the separator, such as `sep=;`, which spreadsheets read and write. The rest
@@ -95,16 +97,54 @@ fn header(text: &str) -> &str {
 
 /// Returns the first `max` rows. Empty lines are skipped.
 fn tsv(text: &str, max: usize) -> Vec<RawRow<'_>> {
-    let lines = (1..).zip(text.split('\n')).map(|(number, line)| (number, line.strip_suffix('\r').unwrap_or(line)));
-    lines
-        .filter(|(_, line)| !line.trim_matches(' ').is_empty())
-        .take(max)
-        .map(|(line, row)| {
-            let cells =
-                if row.len() > MAX_ROW_BYTES { Err(too_long()) } else { Ok(row.split('\t').map(plain).collect()) };
-            RawRow { line, cells }
-        })
-        .collect()
+    let mut rows = Vec::new();
+    let mut rest = text;
+    let mut line = 1;
+    while !rest.is_empty() && rows.len() < max {
+        let (row, after) = rest.split_at(row_length(rest));
+        rest = after.strip_prefix('\n').unwrap_or(after);
+        let first_line = line;
+        line += 1 + row.bytes().filter(|byte| *byte == b'\n').count();
+        let row = row.strip_suffix('\r').unwrap_or(row);
+        if row.trim_matches(' ').is_empty() {
+            continue;
+        }
+        let cells = if row.len() > MAX_ROW_BYTES { Err(too_long()) } else { Ok(row.split('\t').map(plain).collect()) };
+        rows.push(RawRow { line: first_line, cells });
+    }
+    rows
+}
+
+/// Returns the length of a row of tab-separated cells, without its line break. The last cell of a line goes on to the
+/// next lines if its quote is closed there before the next tab.
+fn row_length(text: &str) -> usize {
+    let mut start = 0;
+    loop {
+        let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = &text[start..end];
+        let cell = line.rsplit('\t').next().unwrap_or_default().trim_start_matches(' ');
+        let is_open = cell.starts_with('"') && !cell.replace("\\\"", "").matches('"').count().is_multiple_of(2);
+        match if is_open { closing_quote(&text[end..]) } else { None } {
+            Some(length) => start = end + length,
+            None => return end,
+        }
+    }
+}
+
+/// Returns the length of the rest of a quoted cell, with its closing quote. `None` if a tab or the limit comes first.
+fn closing_quote(rest: &str) -> Option<usize> {
+    let bytes = &rest.as_bytes()[..rest.len().min(MAX_ROW_BYTES)];
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, bytes.get(at + 1)) {
+            (b'\t', _) => return None,
+            (b'"' | b'\\', Some(b'"')) => at += 1,
+            (b'"', None | Some(b'\t' | b'\r' | b'\n')) => return Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 fn too_long() -> String {
@@ -114,7 +154,7 @@ fn too_long() -> String {
 /// Returns a cell of a tab-separated row without quotes and formula guard.
 fn plain(cell: &str) -> Cow<'_, str> {
     match unquoted(cell) {
-        Cow::Borrowed(cell) => formula::unescape(cell).into(),
+        Cow::Borrowed(cell) => formula::unescape(text_of_formula(cell)).into(),
         Cow::Owned(cell) => formula::unescape(&cell).to_owned().into(),
     }
 }
@@ -185,7 +225,13 @@ fn csv(table: &DoubledQuotes<'_>, delimiter: u8, max: usize) -> Result<Vec<RawRo
 fn clean(cell: &[u8], has_escaped_quotes: bool) -> String {
     let cell = String::from_utf8_lossy(cell);
     let cell = if has_escaped_quotes { unescape(cell.trim()) } else { cell.trim().into() };
-    formula::unescape(&cell).to_owned()
+    formula::unescape(text_of_formula(&cell)).to_owned()
+}
+
+/// Returns the text of a formula such as `="02134"`, which programs write so that spreadsheets keep the zero.
+fn text_of_formula(cell: &str) -> &str {
+    let inner = cell.strip_prefix("=\"").and_then(|cell| cell.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(cell)
 }
 
 /// Checks that quotes are only around whole cells, and doubled inside them. The reader accepts other quotes: right for

@@ -50,10 +50,12 @@ impl std::error::Error for DateError {}
 /// `now`.
 pub fn parse_data_date(text: &str, now: Option<Timestamp>) -> Result<Timestamp, DateError> {
     let time = parse_time(text).ok_or(DateError::Unreadable)?;
-    if now.is_some_and(|now| time.duration_since(now) > MAX_LEAD) {
-        return Err(DateError::Future);
-    }
-    Ok(time)
+    if is_in_future(time, now) { Err(DateError::Future) } else { Ok(time) }
+}
+
+/// Checks for a time that is more than 24 hours ahead.
+pub(super) fn is_in_future(time: Timestamp, now: Option<Timestamp>) -> bool {
+    now.is_some_and(|now| time.duration_since(now) > MAX_LEAD)
 }
 
 /// Parses a time in one of these notations: RFC 3339; a day, month or year with or without a time of day (UTC); seconds

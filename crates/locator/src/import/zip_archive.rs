@@ -81,6 +81,9 @@ pub(super) fn data_entry(archive: &[u8]) -> Result<ZipEntry<'_>, ImportError> {
     if entry.is_encrypted {
         return Err(CompressedError::UnsupportedZip { feature: "encrypted".to_owned() }.into());
     }
+    if [entry.packed_size, entry.size, entry.at].contains(&(u32::MAX as usize)) {
+        return Err(zip64().into());
+    }
     let packed = local_data(archive, entry).ok_or_else(|| damaged("its directory does not match its content"))?;
     let DirectoryEntry { method, checksum, size, .. } = *entry;
     Ok(ZipEntry { name: shorten(&entry.path), packed, method, size, checksum })
@@ -93,7 +96,7 @@ fn directory(archive: &[u8]) -> Result<Vec<DirectoryEntry>, CompressedError> {
     let count = u16_at(archive, end + 10).ok_or_else(incomplete_directory)?;
     let start = u32_at(archive, end + 16).ok_or_else(incomplete_directory)?;
     if start == u32::MAX || count == u16::MAX {
-        return Err(CompressedError::UnsupportedZip { feature: "in the format ZIP64 for large archives".to_owned() });
+        return Err(zip64());
     }
     if disk != 0 {
         return Err(CompressedError::UnsupportedZip { feature: "split into several files".to_owned() });
@@ -109,6 +112,10 @@ fn directory(archive: &[u8]) -> Result<Vec<DirectoryEntry>, CompressedError> {
         rest = rest.get(length..).ok_or_else(incomplete_directory)?;
     }
     Ok(entries)
+}
+
+fn zip64() -> CompressedError {
+    CompressedError::UnsupportedZip { feature: "in the format ZIP64 for large archives".to_owned() }
 }
 
 /// Returns the position of the end record. A comment may follow it.

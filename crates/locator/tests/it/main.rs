@@ -5,12 +5,14 @@ mod answers;
 mod archives;
 mod examples;
 mod extracts;
+mod foreign_tables;
 mod fuzz;
 mod json_files;
 #[path = "../../../../tests/mutations.rs"]
 mod mutations;
 #[path = "../pbf/mod.rs"]
 mod pbf;
+mod programs;
 mod question;
 mod questions;
 mod tables;

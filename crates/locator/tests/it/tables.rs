@@ -38,7 +38,7 @@ fn first_line_may_define_the_separator() {
     assert_eq!(names(&quoted), ["A"]);
     assert_eq!(names(&import(b"name|lat|lon\nA, B|1|2\n")), ["A, B"]);
     assert!(reason(b"sep=;").contains("the file is empty"));
-    assert!(reason(b"sep=;;\nname;lat;lon\n").contains("no column found for lat"));
+    assert!(reason(b"sep=;;\nname;lat;lon\n").contains("a header but no rows"));
     assert!(reason(b"sep=;\nname,lat,lon\nA,1,2\n").contains("the columns are: name,lat,lon"));
 }
 

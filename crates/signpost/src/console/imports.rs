@@ -256,6 +256,32 @@ fn details(found: &Import) -> Markup {
         @if !found.columns.is_empty() {
             (panel("columns", "Columns that are read", &html! {}, &table("Columns", &["Fact", "Column"], columns, &html! {})))
         }
+        (render_suggestions(found))
+    }
+}
+
+/// Draws the columns that are not read, and the options of the command that may improve the import.
+fn render_suggestions(found: &Import) -> Markup {
+    let sentences = found.suggestions.sentences();
+    let unused: Vec<&str> = found.unused.first.iter().take(MAX_SHOWN).map(String::as_str).collect();
+    let more = found.unused.total - unused.len();
+    html! {
+        @if !unused.is_empty() {
+            p {
+                "Columns that are not read: " (signpost_text::clean_line(&unused.join(", ")))
+                @if more > 0 { " and " (more) " more" }
+                "."
+            }
+        }
+        @if !sentences.is_empty() {
+            div.notice {
+                (PageIcon::Info.draw(20))
+                div {
+                    p { "The command " code { "signpost atms import" } " has options for this file:" }
+                    ul { @for sentence in &sentences { li { (signpost_text::clean_line(sentence)) } } }
+                }
+            }
+        }
     }
 }
 

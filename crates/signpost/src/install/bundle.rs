@@ -14,6 +14,7 @@ use signpost_atm::mcp;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use super::FICTIONAL_WITHOUT_DATA;
 use super::folders::OperatingSystem;
 use super::members::ENTRY_NAME;
 
@@ -53,7 +54,7 @@ pub fn manifest(system: OperatingSystem) -> Value {
             "entry_point": program(system),
             "mcp_config": {
                 "command": format!("${{__dirname}}/{}", program(system)),
-                "args": ["mcp", "--data-dir", "${user_config.data_dir}"],
+                "args": ["mcp", "--data-dir", "${user_config.data_dir}", FICTIONAL_WITHOUT_DATA],
                 "env": {},
             },
         },
@@ -65,7 +66,8 @@ pub fn manifest(system: OperatingSystem) -> Value {
             "data_dir": {
                 "type": "directory",
                 "title": "Data folder",
-                "description": "The folder with the data, which 'signpost serve' or 'signpost atms import' created",
+                "description": "The folder with the data, which 'signpost serve' or 'signpost atms import' created. \
+                                Without data, the ATMs are fictional",
                 "required": true,
                 "default": "${HOME}/signpost-data",
             },

@@ -23,3 +23,6 @@ pub use entry::{InvalidAddress, RemoteUnsupported, ServerEntry};
 pub use folders::{ClientLocation, NoHome, OperatingSystem, UserFolders};
 pub use installing::{ClientChange, EntryAction, Installer, Operation, PrintedEntry};
 pub use members::ENTRY_NAME;
+
+/// The flag of `signpost mcp` in all entries and bundles: the first start of a client succeeds before there is any data.
+pub const FICTIONAL_WITHOUT_DATA: &str = "--fictional-without-data";

@@ -66,6 +66,26 @@ async fn file_is_compared_then_imported() {
 }
 
 #[tokio::test]
+async fn comparison_shows_suggestions() {
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.visit("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    let file = "name,lat,lon,category,visited\nA,44.95,-93.1,ATM,2026-11-01\nB,44.96,-93.2,<b>cafe</b>,2026-11-02\n";
+    let compared = upload_file(&mut browser, &token, "mine", file).await;
+    for expected in [
+        "Columns that are not read: category, visited.",
+        "1 of 2 rows have category=ATM; to import only these: --where category=ATM",
+        "columns with dates that are not used: visited; if they date the records, map one, such as --map verified_at=visited",
+    ] {
+        assert!(compared.html.contains(expected), "{expected}: {}", compared.html);
+    }
+    // A file without coordinates names its columns.
+    let refused = upload_file(&mut browser, &token, "mine", "name,where\nA,here\n").await;
+    assert!(refused.html.contains("the columns are: name, where"), "{}", refused.html);
+}
+
+#[tokio::test]
 async fn invalid_uploads_change_nothing() {
     let service = service().await;
     let mut browser = operator(&service).await;

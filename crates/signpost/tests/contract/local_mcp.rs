@@ -98,3 +98,27 @@ fn default_database_is_served() {
     fs::write(folder.join("signpost-data/signpost.sqlite"), "not a database, although it has this name").unwrap();
     assert_eq!(search(folder, &[], &[]).code, Some(1));
 }
+
+#[test]
+fn installed_entry_starts_without_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let arguments = ["mcp", "install", "cursor", "--data-dir", "new", "--print", "--json"];
+    let printed = Program::within(folder, &arguments).env("HOME", folder.to_str().unwrap()).run().json();
+    let entry: Value = serde_json::from_str(printed[0]["text"].as_str().unwrap()).unwrap();
+    let arguments = entry["mcpServers"]["signpost"]["args"].clone();
+    let arguments: Vec<String> = serde_json::from_value(arguments).unwrap();
+    let arguments: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
+    let found = result(&search(folder, &arguments, &[]));
+    assert!(found["notice"].as_str().unwrap().contains(NOTICE), "{found}");
+    assert!(is_empty(folder), "the command created a file");
+
+    // The ATMs of the folder are served as soon as there are any.
+    fs::write(folder.join("machines.csv"), "ref,name,lat,lon\n1,Mine,30.2672,-97.7431\n").unwrap();
+    Program::within(folder, &["atms", "import", "machines.csv", "--data-dir", "new", "--json"]).run().json();
+    let found = result(&search(folder, &arguments, &[]));
+    assert_eq!(found["atms"][0]["name"], "Mine");
+    assert!(!found.to_string().contains(NOTICE), "{found}");
+    fs::write(folder.join("new/signpost.sqlite"), "not a database, although it has this name").unwrap();
+    assert_eq!(search(folder, &arguments, &[]).code, Some(1));
+}

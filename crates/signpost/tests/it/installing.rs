@@ -286,6 +286,7 @@ fn client_gets_absolute_file_paths() {
     let whole: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).unwrap();
     let at = |name: &str| home.at(name).display().to_string();
     let expected = ["mcp", "--data-dir", &at("elsewhere"), "--config", &at("my.toml"), "--advisories", &at("law.toml")];
+    let expected = [&expected[..], &["--fictional-without-data"]].concat();
     assert_eq!(whole["mcpServers"]["signpost"]["args"], json!(expected));
 }
 

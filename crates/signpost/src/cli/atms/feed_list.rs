@@ -51,8 +51,17 @@ fn row(listed: &ListedFeed, now: Timestamp) -> [String; 8] {
         machines.to_string(),
         feed.format.name().to_owned(),
         last_error(feed),
-        feed.url.clone(),
+        shorten(&feed.url),
     ]
+}
+
+/// Returns the start of a long text. With `--json`, it is complete.
+fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 80;
+    if text.chars().count() <= MAX_CHARS {
+        return text.to_owned();
+    }
+    format!("{}…", text.chars().take(MAX_CHARS - 1).collect::<String>())
 }
 
 /// Returns the time of the next fetch by a running server.
@@ -82,6 +91,12 @@ mod tests {
     use signpost_locator::import::FormatChoice;
 
     use super::*;
+
+    #[test]
+    fn long_urls_are_shortened() {
+        assert_eq!(shorten("https://feed.test/"), "https://feed.test/");
+        assert_eq!(shorten(&"é".repeat(200)).chars().count(), 80);
+    }
 
     #[test]
     fn row_shows_schedule_and_state() {

@@ -1,7 +1,7 @@
 //! The summary of an import for people.
 
 use signpost_locator::DataDates;
-use signpost_locator::import::{Import, Suggestions, Truncated};
+use signpost_locator::import::{Import, Truncated};
 
 /// Maximum number of columns, skipped rows and invalid cells that are printed.
 const MAX_PRINTED: usize = 20;
@@ -22,46 +22,12 @@ pub(super) fn lines(import: &Import) -> Vec<String> {
     if unused.total > 0 {
         lines.push(format!("columns not used: {}", first_of(&unused.first, unused.total)));
     }
-    lines.extend(suggest(&import.suggestions));
+    lines.extend(import.suggestions.sentences());
     list(&mut lines, "skipped", skipped, |row| format!("{counted} {}: {}", row.line, row.reason));
     list(&mut lines, "values not understood", invalid_cells, |cell| {
         format!("{counted} {}: {} '{}' {}", cell.line, cell.field, cell.value, cell.reason)
     });
     lines
-}
-
-/// Returns a line for each suggestion.
-fn suggest(suggestions: &Suggestions) -> Vec<String> {
-    let Suggestions { filter, unmatched, unused_dates } = suggestions;
-    let mut lines = Vec::new();
-    if let Some(filter) = filter {
-        let condition = format!("{}={}", filter.column, filter.value);
-        let option = quoted(&condition);
-        lines.push(format!(
-            "{} of {} rows have {condition}; to import only these: --where {option}",
-            filter.rows, filter.total
-        ));
-    }
-    for filter in unmatched {
-        lines.push(format!(
-            "no row has {}={}; the values of the column: {}",
-            filter.column, filter.value, filter.values
-        ));
-    }
-    if let Some(first) = unused_dates.first() {
-        let option = quoted(&format!("verified_at={first}"));
-        lines.push(format!(
-            "columns with dates that are not used: {}; if they date the records, map one, such as --map {option}",
-            first_of(unused_dates, unused_dates.len())
-        ));
-    }
-    lines
-}
-
-/// Returns an argument as a shell reads it.
-fn quoted(argument: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "=_-.:@/".contains(letter);
-    if argument.chars().all(is_plain) { argument.to_owned() } else { format!("'{}'", argument.replace('\'', "'\\''")) }
 }
 
 /// Returns the first names of a list, and the number of the others.
@@ -94,22 +60,5 @@ fn list<T>(lines: &mut Vec<String>, title: &str, listed: &Truncated<T>, text: im
     lines.extend(listed.first.iter().take(MAX_PRINTED).map(|item| format!("  {}", text(item))));
     if listed.total > MAX_PRINTED {
         lines.push(format!("  … and {} more (--json lists more of them)", listed.total - MAX_PRINTED));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_quoted_for_a_shell() {
-        for (argument, expected) in [
-            ("category=atm", "category=atm"),
-            ("Type of place=ATM", "'Type of place=ATM'"),
-            ("a=$(rm x)", "'a=$(rm x)'"),
-            ("a='b", "'a='\\''b'"),
-        ] {
-            assert_eq!(quoted(argument), expected);
-        }
     }
 }

@@ -15,7 +15,8 @@ use crate::cli::advisories::AdvisoriesFlag;
 use crate::cli::{Common, Usage, ask, print, shell_quoted};
 use crate::config::{Config, Origin};
 use crate::install::{
-    ClientChange, EntryAction, Installer, McpClient, OperatingSystem, Operation, ServerEntry, UserFolders,
+    ClientChange, EntryAction, FICTIONAL_WITHOUT_DATA, Installer, McpClient, OperatingSystem, Operation, ServerEntry,
+    UserFolders,
 };
 
 #[derive(Debug, Args)]
@@ -162,11 +163,12 @@ fn program_entry(
             args.extend([option.to_owned(), absolute(file)?]);
         }
     }
+    args.push(FICTIONAL_WITHOUT_DATA.to_owned());
     let mut hint = None;
     if config.database_file().is_some_and(|file| !file.exists()) {
         hint = Some(format!(
-            "The folder {folder} has no data yet: run 'signpost serve' or 'signpost atms import' on it before you start \
-             the client."
+            "The folder {folder} has no data yet, so the client gets fictional ATMs. Run 'signpost serve' or 'signpost \
+             atms import' on it, and restart the client."
         ));
     }
     let program = installer.stable_program(&this_program()?);

@@ -26,6 +26,10 @@ use crate::server::schema::SCHEMA;
 pub(super) struct McpCommand {
     #[command(flatten)]
     flag: AdvisoriesFlag,
+    /// Serve the fictional ATMs, with a notice in every reply, while the chosen database does not exist. The entries of
+    /// 'mcp install' and bundles have this flag, so that the first start of a client succeeds
+    #[arg(long)]
+    fictional_without_data: bool,
     #[command(subcommand)]
     action: Option<McpAction>,
 }
@@ -40,8 +44,9 @@ enum McpAction {
     /// If the client's own command is on PATH (claude, codex, gemini, code), it adds the entry.
     /// Otherwise the configuration file of the client is edited in place: only the entry named
     /// signpost changes. The previous file is saved with the extension .bak. The entry runs this
-    /// program with `mcp --data-dir` and absolute paths; with --url the client calls that address
-    /// instead. The entry contains no key and no password. The command is idempotent.
+    /// program with `mcp --data-dir` and absolute paths, and serves the fictional ATMs until that
+    /// folder has data; with --url the client calls that address instead. The entry contains no key
+    /// and no password. The command is idempotent.
     ///
     /// --uninstall removes the entry; if the file was not changed otherwise, it has its original
     /// content again.
@@ -62,7 +67,7 @@ enum McpAction {
 impl McpCommand {
     pub(super) async fn run(self, common: &Common) -> Result<()> {
         match self.action {
-            None => serve(common, &self.flag).await,
+            None => serve(common, &self.flag, self.fictional_without_data).await,
             Some(McpAction::Install(command)) => command.run(common, &self.flag),
             Some(McpAction::Bundle(command)) => command.run(common, &self.flag),
         }
@@ -70,15 +75,16 @@ impl McpCommand {
 }
 
 /// Serves until standard input ends. Standard output contains only protocol messages.
-async fn serve(common: &Common, flag: &AdvisoriesFlag) -> Result<()> {
+async fn serve(common: &Common, flag: &AdvisoriesFlag, fictional_without_data: bool) -> Result<()> {
     let mut raw = common.raw_settings()?;
     flag.set(&mut raw);
-    let session = Session { config: Config::new(&raw)?, json: common.json };
+    let session = Session { config: Config::new(&raw)?, json: common.json, api: None };
     let config = &session.config;
     let chooses_database =
         common.config.is_some() || config.database_url.is_some() || raw.origin("data_dir") != Some(&Origin::Default);
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
-    let store = if chooses_database || has_default_database(config) { session.store()? } else { open_samples(config)? };
+    let must_exist = chooses_database && !fictional_without_data;
+    let store = if must_exist || may_have_database(config) { session.store()? } else { open_samples(config)? };
     let catalogue = Arc::new(session.catalogue(&store, &Clock::System).await?);
     let server = mcp::server(catalogue.geocoder.is_some(), config.atm.card_domain.as_deref());
     let locator = Locator {
@@ -97,21 +103,21 @@ async fn serve(common: &Common, flag: &AdvisoriesFlag) -> Result<()> {
     done
 }
 
-/// Returns true if the default database exists, or if this cannot be determined, because a database that cannot be read
-/// must not be replaced by fictional ATMs.
-fn has_default_database(config: &Config) -> bool {
+/// Returns true if the database exists, or if this cannot be determined, because a database that cannot be read must not
+/// be replaced by fictional ATMs.
+fn may_have_database(config: &Config) -> bool {
     config.database_file().is_none_or(|file| file.try_exists().unwrap_or(true))
 }
 
 /// Opens a database in memory, which the catalogue fills with the fictional ATMs: a client's first start succeeds before
-/// there is any data, and creates no file. If the user chose a database, a missing database is an error instead: its
-/// name may be misspelt, and a real user would get fictional ATMs.
+/// there is any data, and creates no file. If the user chose a database without the flag, a missing database is an error
+/// instead: its name may be misspelt, and a real user would get fictional ATMs.
 fn open_samples(config: &Config) -> Result<Store> {
     let folder = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());
     tracing::warn!(
         folder = %folder.display(),
-        "no database in the default folder: the ATMs are fictional, as every reply mentions. Choose the folder of a \
-         server or an import with --data-dir"
+        "no database in the folder: the ATMs are fictional, as every reply mentions. Import ATMs into this folder and \
+         restart the client, or choose the folder of a server or an import with --data-dir"
     );
     Store::open("sqlite::memory:", &SCHEMA)
 }
