@@ -8,7 +8,7 @@ const stage = Stage.set(LOCATOR_SETTINGS, async (opened) => {
   opened.locator = prepareLocator(opened.server);
   await opened.locator;
 });
-const CHECKED = ['city reported', 'city second page', 'machine quoted', 'machine doubted', 'machine closed', 'machine bare', 'no such page', 'machine dropped'];
+const CHECKED = ['near user', 'city reported', 'city second page', 'machine quoted', 'machine doubted', 'machine closed', 'machine bare', 'no such page', 'machine dropped'];
 
 for (const name of CHECKED) {
   for (const locale of ['en-US', 'es-ES']) {

@@ -58,7 +58,9 @@ test('search and navigation work without scripts', async () => {
   await page.getByRole('heading', { name: 'Bitcoin ATMs near Austin, Texas' }).waitFor();
   await page.getByRole('link', { name: 'Corner Market' }).click();
   await page.getByRole('heading', { name: 'Corner Market', level: 1 }).waitFor();
-  assert.match(await page.getByRole('link', { name: 'Directions' }).getAttribute('href'), /^geo:30\.268000,-97\.743000/);
+  const directions = await page.getByRole('link', { name: 'Directions' }).getAttribute('href');
+  assert.equal(directions, 'https://www.google.com/maps/dir/?api=1&destination=30.268000%2C-97.743000');
+  assert.equal(await page.locator('a[href^="geo:"]').isVisible(), false);
   await page.getByRole('link', { name: 'Austin' }).first().click();
   await page.waitForURL((url) => url.pathname === CITY);
   assert.equal(await page.locator('.machine').count(), 4);
@@ -103,6 +105,9 @@ test('legal notices come first, and bans close ATMs', async () => {
   const page = await visitor.open(`${server.origin}/atms/us/mn/minneapolis`);
   const titles = await page.locator('.advisory h2').allTextContents();
   assert.match(titles[0], /^Minnesota law forbids/);
+  assert.equal(await page.locator('.advisory').first().isVisible(), false);
+  await page.locator('.warnings summary').filter({ hasText: 'Minnesota law forbids' }).click();
+  await page.locator('.advisory').first().waitFor();
   assert.match(await page.locator('.machine .chip').textContent(), /^Unknown: state law since/);
   await visitor.leave();
 });

@@ -98,6 +98,7 @@ export const LOCATOR_STATES = {
   'locator machine closed': at(machine('Gone Grocery')),
   'locator machine bare': at(machine('No Address Kiosk')),
   'locator near': at('/near?q=Austin%2C+TX'),
+  'locator near user': at('/near?lat=30.268&lon=-97.743&here=1'),
   'locator near nothing': at('/near?q=Anchorage'),
   'locator near unknown': at('/near?q=Nowhereville'),
   'locator map': at('/map', drawn),

@@ -117,13 +117,20 @@ test('the device\'s location is requested by the button', async () => {
   await page.getByRole('button', { name: 'Use my location' }).click();
   await page.waitForURL(/#12\.0\/38\.58000\/-121\.48000$/);
   await page.getByText('These are the 30 nearest to the middle.').waitFor();
+  assert.ok(await page.locator('.names .you').getByText('You').isVisible());
+  await visitor.leave();
+});
+
+test('an empty map names the nearest ATM', async () => {
+  const { visitor, page } = await at('#12.0/35.00000/-110.00000');
+  await page.getByText(/^The nearest is .*, \d+ mi\.$/).getByRole('link').waitFor();
   await visitor.leave();
 });
 
 test('without a location the map is unchanged', async () => {
   const { visitor, page } = await at('');
   await page.getByRole('button', { name: 'Use my location' }).click();
-  await page.getByText('Your device does not say where it is.').waitFor();
+  await page.getByText('Your device does not share its location.').waitFor();
   await page.getByRole('button', { name: 'Closer' }).click();
   await visitor.leave();
 });

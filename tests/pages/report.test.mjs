@@ -33,7 +33,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('heading', { name: 'Thank you' }).waitFor();
     await page.getByRole('link', { name: 'Back to the machine' }).click();
-    await page.locator('#reports').getByText('1 person says that it is gone.').waitFor();
+    await page.locator('#reports').getByText('1 person says it is gone (').waitFor();
     await visitor.leave();
   });
 }
@@ -72,15 +72,15 @@ test('a report changes lists and assistants\' results', async () => {
   const reported = (await asks('Miami, FL')).find((atm) => atm.id === id);
   assert.match(reported.reports, /^1 person says that it is gone; newest of \d{4}-\d\d-\d\d$/);
   await page.goto(search);
-  await page.locator('.machine').first().getByText('1 person says that it is gone.').waitFor();
+  await page.locator('.machine').first().getByText('1 person says it is gone (').waitFor();
   // A browser caches an ATM for a minute, unless the page is reloaded.
   await page.goto(shared);
   await page.reload();
-  await page.locator('#reports').getByText('1 person says that it is gone.').waitFor();
+  await page.locator('#reports').getByText('1 person says it is gone (').waitFor();
   // The last breadcrumb before the ATM is its town.
   await page.locator('.crumbs a').last().click();
   await page.waitForURL(/\/atms\/us\/fl\//);
-  await page.locator('.machine').getByText('1 person says that it is gone.').waitFor();
+  await page.locator('.machine').getByText('1 person says it is gone (').waitFor();
   await seeker.leave();
   await friend.leave();
 });

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jiff::Timestamp;
-use signpost_platform::pages::DeviceUse;
 use signpost_platform::pages::compressed::Compressed;
 
 use super::catalogue::Snapshot;
@@ -34,8 +33,6 @@ pub(crate) struct CachedPage {
     pub(crate) tag: String,
     /// Whether search engines may list it.
     pub(crate) is_listed: bool,
-    /// The device features that the page uses, such as the location.
-    pub(crate) device_use: Option<DeviceUse>,
     /// The time of rendering, and the expiry.
     pub(crate) rendered_at: Timestamp,
     pub(crate) until: Timestamp,
@@ -98,14 +95,7 @@ mod tests {
 
     fn page(bytes: usize) -> CachedPage {
         let document = Compressed::new(vec![b'x'; bytes]);
-        CachedPage {
-            document,
-            tag: String::new(),
-            is_listed: true,
-            device_use: None,
-            rendered_at: at(60),
-            until: at(120),
-        }
+        CachedPage { document, tag: String::new(), is_listed: true, rendered_at: at(60), until: at(120) }
     }
 
     fn state() -> Arc<Snapshot> {

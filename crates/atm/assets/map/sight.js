@@ -10,6 +10,7 @@ const part = (of) => document.querySelector(`[data-part="${of}"]`);
 const list = part('list');
 const names = part('names');
 const says = part('says');
+const you = part('you');
 const states = { list: list.innerHTML, names: names.innerHTML };
 let waits = 0;
 let asking = new AbortController();
@@ -19,6 +20,7 @@ let asked = '';
 function put(html) {
   list.innerHTML = html.list;
   names.innerHTML = html.names;
+  names.prepend(you);
   name(names.querySelectorAll('[data-at]'));
 }
 
@@ -64,9 +66,14 @@ const acts = {
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
         says.textContent = '';
-        look({ ...place([coords.latitude, coords.longitude]), zoom: 12 });
+        // The server receives the visible area.
+        const at = [coords.latitude, coords.longitude].map((one) => one.toFixed(3));
+        you.dataset.at = at.join(' ');
+        you.hidden = false;
+        name(names.querySelectorAll('[data-at]'));
+        look({ ...place(at.map(Number)), zoom: 12 });
       },
-      () => (says.textContent = says.dataset.failed),
+      () => (says.textContent = says.dataset[isSecureContext ? 'failed' : 'insecure']),
       { timeout: 20_000, maximumAge: 60_000 },
     );
   },

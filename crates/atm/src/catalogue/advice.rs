@@ -11,7 +11,7 @@ use signpost_locator::gazetteer::Gazetteer;
 
 use crate::advisories::{Advisories, Advisory, LawSpan, LawStatus, Location};
 
-/// The table of advisory sets. ATMs with identical advisories and time zone share a set.
+/// The table of advisory sets. ATMs with identical advisories and time zones share a set.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceTable {
     advisories: Arc<Advisories>,
@@ -62,7 +62,7 @@ impl AdviceTable {
         self.sets.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the reason of the ban if a law forbids the ATMs of a set at the time `now`.
+    /// Returns the reason for the ban if a law forbids the ATMs of a set at the time `now`.
     pub(super) fn ban_reason(&self, set: u32, now: Timestamp) -> Option<&str> {
         let mut in_force = self.set(set).iter().filter(|placed| placed.span.contains(now));
         in_force.find_map(|placed| placed.ban_reason.as_deref())

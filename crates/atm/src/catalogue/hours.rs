@@ -47,7 +47,7 @@ impl HoursTableBuilder {
     /// Returns the index of an ATM's opening hours, or `None` if they are unknown.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
-        // `24/7` does not depend on country and time zone.
+        // `24/7` does not depend on the country or the time zone.
         let anywhere = *hours == Hours::Always;
         let (zone, country) = if anywhere { (None, None) } else { (record.time_zone.clone(), record.address.country) };
         match self.numbers.entry((hours.clone(), zone, country)) {

@@ -1,4 +1,4 @@
-//! The catalogue of ATMs: the rows in the database, and the immutable snapshot of them that requests search.
+//! The catalogue of ATMs: the rows in the database, and their immutable snapshot, which serves all searches.
 
 mod advice;
 mod apply;

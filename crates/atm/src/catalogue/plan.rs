@@ -1,5 +1,4 @@
-//! Computation of the changes of an import, by comparing the rows of a document with the stored rows. All functions are
-//! pure.
+//! Computes the changes of an import by comparing the rows of a document with the stored rows. All functions are pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +42,7 @@ pub struct Plan {
 /// The part of a source's ATMs that a document contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// The document contains all ATMs. Stored ATMs that are missing in it are removed.
+    /// The document contains all ATMs. Stored ATMs that are missing from it are removed.
     Full,
     /// The document contains only changes. Only the ATMs that it lists as removed are removed.
     Partial,
@@ -60,8 +59,8 @@ pub struct RemovalLimitExceeded {
     kept: usize,
 }
 
-/// Compares the rows of a document with the stored rows of its source by reference. `gone` are the references that the
-/// document lists as removed.
+/// Compares the rows of a document with the stored rows of its source by reference. `gone` contains the references that
+/// the document lists as removed.
 ///
 /// # Errors
 /// If more than 20 % of the stored ATMs would be removed, unless forced.

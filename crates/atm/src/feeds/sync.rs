@@ -150,7 +150,11 @@ async fn read_content(
 fn refusal(answer: &OutboundResponse, url: &Url) -> anyhow::Error {
     let location = text(answer, &LOCATION).and_then(|location| url.join(&location).ok());
     match (answer.status, location.and_then(without_secrets)) {
-        (300..=399, Some(to)) => anyhow::anyhow!("it responded with {}: it moved to {to}", answer.status),
+        (status @ (302 | 303 | 307), Some(to)) => anyhow::anyhow!(
+            "it responded with {status}: it moved to {to}, which is not followed, because only the origin of the feed and \
+             https at public addresses are"
+        ),
+        (status @ 300..=399, Some(to)) => anyhow::anyhow!("it responded with {status}: it moved to {to}"),
         (status, _) => anyhow::anyhow!("it responded with {status}"),
     }
 }

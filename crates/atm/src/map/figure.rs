@@ -26,6 +26,17 @@ pub struct FigureAtm {
     pub shape: StatusShape,
 }
 
+/// The mark at the centre of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureCenter {
+    /// The location of the user, with a large dot.
+    User,
+    /// The place of a search or a town, with a small cross.
+    Place,
+    /// No mark, because no distance is measured from the centre.
+    Unmarked,
+}
+
 /// The input of [`draw_figure`]: the ATMs, the centre and the texts of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct FigureScene<'a> {
@@ -39,6 +50,8 @@ pub struct FigureScene<'a> {
     pub middle: Point,
     /// The name of the centre, such as `Austin, Texas`; `None` for coordinates.
     pub middle_name: Option<&'a str>,
+    /// The mark at the centre.
+    pub center: FigureCenter,
     /// The ATMs in the order of the list. If there is not enough space for all numbered marks, the first ATMs take
     /// precedence.
     pub machines: &'a [FigureAtm],
@@ -94,7 +107,7 @@ pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img"
                 aria-label=((words.drawing)(scene.machines.len(), scene.middle_name)) {
                 (drawing.draw_rings(scene.unit))
-                (drawing.draw_marks())
+                (drawing.draw_marks(scene.center))
             }
             figcaption {
                 p {
@@ -102,7 +115,12 @@ pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
                     @if !lengths.is_empty() { ((words.rings)(&lengths, scene.unit)) " " }
                     @if crowded > 0 { ((words.crowded)(crowded)) " " }
                     @if beyond > 0 { ((words.beyond)(beyond)) " " }
-                    (words.north) " " (words.no_service)
+                    @match scene.center {
+                        FigureCenter::User => { (words.user) " " }
+                        FigureCenter::Place => { (words.place) " " }
+                        FigureCenter::Unmarked => {}
+                    }
+                    (words.north)
                 }
                 p { a href=(scene.origin.link(&large_map(scene.middle, drawing.metres_per_pixel))) { (words.full_map) } }
                 p { (scene.attribution.join(" · ")) }
@@ -236,7 +254,8 @@ impl Drawing {
     }
 
     /// Draws the marks of the ATMs and the place names.
-    fn draw_marks(&self) -> Markup {
+    fn draw_marks(&self, center: FigureCenter) -> Markup {
+        let [x, y] = [WIDTH / 2.0, HEIGHT / 2.0];
         html! {
             @for shape in StatusShape::ALL {
                 @let signs = draw_small_marks(&self.small, shape);
@@ -249,7 +268,11 @@ impl Drawing {
                 path.m-lead d={ "M" (round_to_tenth(*x)) " " (round_to_tenth(*y)) "L" (round_to_tenth(drawn[0])) " " (round_to_tenth(drawn[1])) } {}
                 circle.m-foot cx=(round_to_tenth(*x)) cy=(round_to_tenth(*y)) r="3" {}
             }
-            circle.m-me cx=(WIDTH / 2.0) cy=(HEIGHT / 2.0) r="7" {}
+            @match center {
+                FigureCenter::User => circle.m-me cx=(x) cy=(y) r="7" {},
+                FigureCenter::Place => path.m-place d={ "M" (x - 5.0) " " (y) "h10M" (x) " " (y - 5.0) "v10" } {},
+                FigureCenter::Unmarked => {}
+            }
             // Drawn in reverse order, so that the first ATMs of the list are on top.
             @for mark in self.marks.iter().rev() { (mark.draw()) }
         }

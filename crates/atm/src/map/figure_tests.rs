@@ -24,6 +24,7 @@ fn draw(middle: Point, machines: &[FigureAtm], gazetteer: &Gazetteer) -> String 
         origin: &origin,
         middle,
         middle_name: Some("<b>Austin</b>"),
+        center: FigureCenter::Place,
         machines,
         gazetteer,
         attribution: &["© OpenStreetMap contributors"],
@@ -55,7 +56,10 @@ fn drawing_has_every_atm_with_number_and_shape() {
         assert_eq!(count(&page, words), 1, "{words}");
     }
     assert!(page.contains("aria-label=\"Map of 5 machines around &lt;b&gt;Austin&lt;/b&gt;. The list says the same"));
-    assert!(page.contains("Rings at 2, 4 and 6 miles. North is up. No map service is asked."), "{page}");
+    assert!(
+        page.contains("Rings at 2, 4 and 6 miles. Cross: the place that distances count from. North is up."),
+        "{page}"
+    );
     assert!(page.contains("© OpenStreetMap contributors"));
     assert!(page.contains("href=\"/map#") && page.contains("/30.26700/-97.74300\""), "{page}");
     assert!(page.contains(">West Lake Hills</text>") || page.contains(">Rollingwood</text>"), "{page}");
@@ -125,6 +129,7 @@ proptest! {
             origin: &PublicOrigin::new("https://atms.test"),
             middle,
             middle_name: None,
+            center: FigureCenter::Unmarked,
             machines: &machines,
             gazetteer: &no_places(),
             attribution: &[],

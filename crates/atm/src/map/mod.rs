@@ -16,7 +16,7 @@ mod shape;
 mod window;
 mod words;
 
-pub use figure::{FigureAtm, FigureScene, draw_figure};
+pub use figure::{FigureAtm, FigureCenter, FigureScene, draw_figure};
 pub use lines::{STATE_LINES, WORLD_LINES, square_lines};
 pub use overview::{MapView, draw_overview, fit_view};
 pub use points::{MAX_POINTS, encode_points};

@@ -5,29 +5,32 @@ use std::borrow::Cow;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
-use signpost_locator::{AtmId, AtmStatus};
-use signpost_platform::pages::href::href;
+use signpost_locator::{AtmId, AtmStatus, Distance};
 use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
 
 use super::addresses::{area_name, atm_path};
+use super::confirmation::Confirmation;
 use super::context::PageContext;
 use super::crumbs::{Crumb, crumbs, crumbs_of};
 use super::document::{LocatorDocument, cached_or_drawn};
 use super::facts::facts;
-use super::install::COPY_SCRIPT;
 use super::linked_data::{atm_data, crumb_list};
 use super::notices::Notices;
 use super::parts::{figure, missing_page, search_form};
-use super::report_form::quote;
+use super::row::MachineRow;
 use super::sources::{corrections_card, sources};
-use super::status::{since, status_shape, status_text};
+use super::status::{status_shape, status_text};
 use super::unlisted::show_unlisted;
+use super::ways::{scripts, ways};
 use super::week::{AtmWeek, hours_card, local_time};
-use super::words::{capitalized, utc_date};
-use crate::catalogue::{CatalogueEntry, Moment, Town, find_successor, sql};
-use crate::map::StatusShape;
+use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Town, find_successor, sql};
+use crate::map::{FigureCenter, StatusShape};
 use crate::view::AtmView;
+
+/// Maximum distance and number of the other ATMs on the page.
+const NEARBY_RADIUS: Distance = Distance::miles(25.0);
+const MAX_NEARBY: usize = 5;
 
 pub(super) async fn show(context: PageContext, PathParams(id): PathParams<String>) -> Result<Response, Problem> {
     let Some(id) = id.parse().ok().and_then(AtmId::new) else { return Ok(missing_page(&context, None)) };
@@ -88,9 +91,7 @@ fn draw_entry(context: &PageContext, entry: &CatalogueEntry) -> Response {
     } else {
         vec![atm_data(context, &view, &week, town), crumb_list(context, &steps)]
     };
-    let head = html! {
-        @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&context.service.origin)) {} }
-    };
+    let head = scripts(context, &view);
     let document = LocatorDocument::new(&path, title, description, main);
     let dates = Some([entry.atm.known_at()].into_iter().collect());
     LocatorDocument { is_listed: !view.is_gone(), dates, linked_data, head, ..document }.public(context)
@@ -122,20 +123,18 @@ fn main(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>, week: &A
             }
             div.split {
                 div.stack {
-                    (notices.laws)
                     (verdict(context, moment, view))
-                    (reports(context, view))
+                    @if !notices.whole.0.is_empty() { div.notices { (notices.whole) } }
                     @if !view.is_gone() { (ways(context, view)) }
                     (facts(context, view))
-                    (corrections_card(context, view))
-                    (sources(context, view))
                 }
                 div.stack {
-                    @if !view.is_gone() { (hours_card(context, view, week)) }
-                    (notices.scam)
-                    @if !view.is_gone() { (map(context, view)) }
+                    @if !view.is_gone() { (hours_card(context, view, week)) (map(context, view)) }
                 }
             }
+            div.grid2.gap-lg { (corrections_card(context, view)) (sources(context, view)) }
+            (nearby(context, moment, view))
+            (search_form(context, ""))
         }
     }
 }
@@ -145,30 +144,41 @@ fn address<'a>(context: &PageContext, view: &AtmView<'a>) -> Cow<'a, str> {
     if view.record.address.is_empty() { context.words().no_address.into() } else { view.address() }
 }
 
-/// Returns `true` if the page has the button that copies the address.
-fn can_copy(view: &AtmView<'_>) -> bool {
-    !view.is_gone() && !view.record.address.is_empty()
-}
-
-/// Returns the status with its reason and date, and the local time.
+/// Returns the status with its last confirmation, which includes the reports of visitors, and the local time.
 fn verdict(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>) -> Markup {
     let words = context.words();
     let status = view.status.status;
+    let confirmation = Confirmation::of(context, view);
+    let (heading, rest) =
+        sentences(&confirmation, &confirmation.sentence(context), status_text(words, moment, view), status);
     html! {
-        section.verdict aria-label=(words.status) {
+        section.verdict id=[view.reports.map(|_| "reports")] aria-label=(words.status) {
             span.mark.(StatusShape::of(status).class()) { (status_shape(status, 24)) }
             div {
-                p { (status_text(words, moment, view)) }
+                p { (heading) }
                 p.soft {
-                    // For an unknown status the first line contains the reason.
-                    @if status != AtmStatus::Unknown { ((words.status_reason)(view.status.reason)) " " }
-                    @if let Some(since) = since(words, view) { (capitalized(&since)) "." }
+                    @if let Some(rest) = rest { (rest) ". " }
                     @if let Some((day, time)) = local_time(view.record, context.now) {
-                        " " ((words.there_it_is)((words.weekday)(day), &(words.time)(time)))
+                        ((words.local_time)((words.short_weekday)(day), &(words.time)(time))) "."
                     }
                 }
             }
         }
+    }
+}
+
+/// Returns the status and the sentence that follows it. For an unknown status, the reason of a doubt belongs to the
+/// status, and a sentence that repeats the status is omitted.
+fn sentences(
+    confirmation: &Confirmation,
+    sentence: &str,
+    status_text: String,
+    status: AtmStatus,
+) -> (String, Option<String>) {
+    match confirmation {
+        Confirmation::Doubted(_) if status == AtmStatus::Unknown => (format!("{status_text}: {sentence}"), None),
+        _ if sentence == status_text => (status_text, None),
+        _ => (status_text, Some(sentence.to_owned())),
     }
 }
 
@@ -181,50 +191,23 @@ fn town_of<'a>(context: &'a PageContext, entry: &CatalogueEntry) -> Option<&'a T
 fn map(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let Some(town) = town_of(context, view.entry) else { return Markup::default() };
     let place = format!("{}, {}", town.name, area_name(context.words(), town.area));
-    figure(context, town.center, &place, std::iter::once((1, view)))
+    figure(context, (town.center, &place, FigureCenter::Unmarked), std::iter::once((1, view)))
 }
 
-/// Returns the summary of the reports.
-fn reports(context: &PageContext, view: &AtmView<'_>) -> Markup {
-    let words = context.words();
-    let Some(reports) = view.reports else { return Markup::default() };
-    let Some(newest) = reports.verdict.newest_at else { return Markup::default() };
-    quote(&reports.verdict, context.language, &(words.date)(utc_date(newest)))
-}
-
-/// Returns the links to directions and contact.
-fn ways(context: &PageContext, view: &AtmView<'_>) -> Markup {
-    let words = context.words();
-    let [lat, lon] = view.degrees();
-    let at = format!("{lat:.6},{lon:.6}");
-    let record = view.record;
-    let phone_link = record.phone.as_deref().and_then(phone_link);
-    let website = record.website.as_deref().and_then(href);
+/// Returns the list of the other ATMs around the ATM, or nothing if there are none.
+fn nearby(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>) -> Markup {
+    let found = moment.nearest(view.record.point, NEARBY_RADIUS, MAX_NEARBY + 1, &AtmFilter::default());
+    let others = found.iter().map(|near| (context.snapshot.found(*near), near.distance));
+    let others: Vec<_> = others.filter(|(entry, _)| entry.atm.id != view.entry.atm.id).take(MAX_NEARBY).collect();
+    let row = MachineRow { context, moment, unknown_for_all: &[] };
     html! {
-        div.row {
-            a.btn.primary href={ "geo:" (at) "?q=" (at) } { (words.directions) }
-            @if let Some((phone, link)) = phone_link { a.btn href=(link) { (words.call) " " bdi { (phone) } } }
-            @if let Some(website) = website {
-                a.btn href=(website) rel="nofollow noopener ugc" { (words.website) }
+        @if !others.is_empty() {
+            section.nearby aria-labelledby="nearby" {
+                h2 #nearby { (context.words().machines_close_by) }
+                ol.machines {
+                    @for (number, (entry, away)) in (1..).zip(others) { (row.draw(number, &AtmView::of(moment, entry), away)) }
+                }
             }
-            // A script shows it if the browser allows copying.
-            @if can_copy(view) {
-                button #copy .btn type="button" hidden data-copied=(words.address_copied) { (words.copy_address) }
-            }
-        }
-        p #copied .vh role="status" {}
-        p.sm.soft {
-            (words.directions_by) " "
-            a href={ "https://www.openstreetmap.org/?mlat=" (format!("{lat:.6}")) "&mlon=" (format!("{lon:.6}")) "#map=18/" (format!("{lat:.6}")) "/" (format!("{lon:.6}")) } { "OpenStreetMap" } " · "
-            a href={ "https://www.google.com/maps/dir/?api=1&destination=" (format!("{lat:.6}")) "%2C" (format!("{lon:.6}")) } { "Google Maps" } " · "
-            a href={ "https://maps.apple.com/?daddr=" (format!("{lat:.6}")) "%2C" (format!("{lon:.6}")) } { "Apple Maps" } " · "
-            (words.coordinates) " " span.num { (format!("{lat:.6}, {lon:.6}")) }
         }
     }
-}
-
-/// Returns a phone number with its link.
-fn phone_link(phone: &str) -> Option<(&str, String)> {
-    let digits: String = phone.chars().filter(|letter| letter.is_ascii_digit() || *letter == '+').collect();
-    Some((phone, href(&format!("tel:{digits}"))?))
 }

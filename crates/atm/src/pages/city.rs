@@ -13,6 +13,7 @@ use super::notices::Notices;
 use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
 use crate::catalogue::{Town, TownArea};
+use crate::map::FigureCenter;
 
 /// Minimum number of ATMs of a town for search engines to index its page.
 pub(super) const MIN_LISTED: usize = 2;
@@ -77,19 +78,19 @@ fn find_town<'a>(context: &'a PageContext, area: TownArea, city: &str) -> Option
 fn main(context: &PageContext, town: &Town, place: &str, list: &MachineList<'_>, steps: &[Crumb]) -> Markup {
     let notices = Notices::of_atms(context, Some(town.area.country), &list.entries());
     html! {
-        main #main .wrap {
+        main #main .wrap.results {
             (crumbs(context, steps))
             h1 { ((context.words().city_title)(place)) }
-            (list.figures(&town.name))
+            (list.figures())
             (search_form(context, place))
             div.split {
                 div {
-                    (notices.laws) (notices.scam)
+                    (notices.folded)
                     (list.filters())
                     (list.rows())
                     (nearby_towns(context, town.center, Some(town)))
                 }
-                div.sticky { (list.map(town.center, place)) }
+                div.sticky { (list.map(town.center, place, FigureCenter::Place)) }
             }
         }
     }

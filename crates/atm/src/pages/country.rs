@@ -86,7 +86,7 @@ fn draw_area(context: &PageContext, area: TownArea) -> Response {
 fn notices(context: &PageContext, area: TownArea, count: usize) -> Markup {
     let location = Location { country: Some(area.country), region: area.region, ..Location::default() };
     let notices = Notices::at(context, Some(area.country), &location, None, count);
-    html! { div.stack.gap-lg { (notices.laws) (notices.scam) } }
+    html! { div.gap { (notices.folded) } }
 }
 
 /// Returns the number of ATMs in the towns of an area, including all regions of a country.

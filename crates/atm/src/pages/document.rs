@@ -16,7 +16,7 @@ use signpost_platform::web::problem::Problem;
 
 use super::context::PageContext;
 use super::data_date::data_date;
-use super::{LOCATOR_PREVIEW, LOCATOR_STYLES};
+use super::{LOCATOR_PREVIEW, LOCATOR_STYLES, NEAR_SCRIPT};
 use crate::page_cache::CachedPage;
 use crate::processor;
 
@@ -24,7 +24,8 @@ use crate::processor;
 /// no outdated page shows a closed ATM as open. Revalidation is cheap if nothing changed.
 const MAX_AGE: Duration = Duration::ZERO;
 
-/// The content and metadata of a locator page.
+/// The content and metadata of a locator page. Every locator page has a search form with the button for the user's
+/// location, so every page may ask for the location, and loads the script of the button.
 #[derive(Debug)]
 pub(super) struct LocatorDocument<'a> {
     /// The `<title>` of the page.
@@ -45,8 +46,6 @@ pub(super) struct LocatorDocument<'a> {
     pub(super) linked_data: Vec<Value>,
     /// Additional elements of the head, such as scripts.
     pub(super) head: Markup,
-    /// The device feature that the page uses.
-    pub(super) device_use: Option<DeviceUse>,
     /// The `<main id="main">` element.
     pub(super) main: Markup,
 }
@@ -64,7 +63,6 @@ impl<'a> LocatorDocument<'a> {
             dates: None,
             linked_data: Vec::new(),
             head: Markup::default(),
-            device_use: None,
             main,
         }
     }
@@ -72,13 +70,11 @@ impl<'a> LocatorDocument<'a> {
     /// Renders a page that is identical for all users, and adds it to the cache.
     pub(super) fn public(self, context: &PageContext) -> Response {
         let is_listed = self.is_listed && !context.snapshot.is_sample();
-        let device_use = self.device_use;
         let document = Self { is_listed, ..self }.render(context);
         let page = CachedPage {
             tag: tag(&document),
             document: Compressed::new(document),
             is_listed,
-            device_use,
             rendered_at: context.now,
             until: context.moment().lasts_until(),
         };
@@ -89,7 +85,7 @@ impl<'a> LocatorDocument<'a> {
     /// Renders a page for a single user. The page must not be cached or indexed.
     pub(super) fn personal(self, context: &PageContext, status: StatusCode) -> Response {
         let document = Self { is_listed: false, has_address: false, ..self }.render(context);
-        HtmlPage::personal(document).with_status(status).into_response()
+        HtmlPage::personal(document).with_status(status).with_device_use(DeviceUse::Location).into_response()
     }
 
     fn render(self, context: &PageContext) -> String {
@@ -100,6 +96,7 @@ impl<'a> LocatorDocument<'a> {
             link rel="stylesheet" href=(LOCATOR_STYLES.link(origin));
             meta name="description" content=(signpost_text::clean_line(&self.description));
             @if !self.is_listed { meta name="robots" content="noindex"; }
+            script type="module" src=(NEAR_SCRIPT.link(origin)) {}
             (self.addresses(context))
             @for data in &self.linked_data { script type="application/ld+json" { (PreEscaped(script_text(data))) } }
             (self.head)
@@ -180,6 +177,7 @@ fn reply(context: &PageContext, page: &CachedPage) -> Response {
     let (body, is_compressed) =
         if is_current { (Bytes::new(), false) } else { page.document.choose_encoding(context.accepts_gzip) };
     let mut shown = HtmlPage::public(body, MAX_AGE)
+        .with_device_use(DeviceUse::Location)
         .with_header(header::VARY, HeaderValue::from_static("accept-encoding"))
         .with_header(header::ETAG, HeaderValue::try_from(format!("W/{}", page.tag)).expect("hex is valid in a header"));
     if is_current {
@@ -187,9 +185,6 @@ fn reply(context: &PageContext, page: &CachedPage) -> Response {
     }
     if is_compressed {
         shown = shown.with_header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    if let Some(device_use) = page.device_use {
-        shown = shown.with_device_use(device_use);
     }
     if !page.is_listed {
         shown = shown.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));

@@ -1,7 +1,7 @@
 //! The card on an ATM's page with its services, fees and limits.
 
 use maud::{Markup, html};
-use signpost_locator::{CashLimits, Fees, Kyc, Tri};
+use signpost_locator::{CashLimits, Country, Currency, Decimal, Fees, Kyc, Tri};
 
 use super::context::PageContext;
 use super::words::LocatorWords;
@@ -15,6 +15,7 @@ pub(super) fn facts(context: &PageContext, view: &AtmView<'_>) -> Markup {
     let coins = traded_coins(view);
     let coins = (!coins.is_empty()).then(|| coins.join(", "));
     let fee = more.filter(|more| !more.fees.is_empty()).map(|more| fee_text(words, &more.fees));
+    let money = buys_about(words, view);
     let limit = more.filter(|more| !more.limits.is_empty()).map(|more| limit_text(words, &more.limits));
     html! {
         section.card {
@@ -23,7 +24,11 @@ pub(super) fn facts(context: &PageContext, view: &AtmView<'_>) -> Markup {
                 dt { (words.buy) } dd { (answer(words, record.buy)) }
                 dt { (words.sell) } dd { (answer(words, record.sell)) }
                 dt { (words.coins) } dd { (coins.as_deref().unwrap_or(words.not_known)) }
-                dt { (words.fee) } dd { (fee.as_deref().unwrap_or(words.not_known)) }
+                dt { (words.fee) }
+                dd {
+                    @if let Some(money) = money { (money) " (" (fee.as_deref().unwrap_or_default()) ")" }
+                    @else { (fee.as_deref().unwrap_or(words.not_known)) }
+                }
                 dt { (words.limit) } dd { (limit.as_deref().unwrap_or(words.not_known)) }
                 @if let Some(kyc) = more.and_then(|more| more.kyc.known()) { dt { (words.bring) } dd { (id_text(words, kyc)) } }
                 @if let Some(operator) = &record.operator { dt { (words.operator) } dd { bdi { (operator) } } }
@@ -68,6 +73,33 @@ fn fee_text(words: &LocatorWords, fees: &Fees) -> String {
     sides.join("; ")
 }
 
+/// The amount of money in the example of a fee.
+const EXAMPLE_AMOUNT: u32 = 100;
+
+/// Formats the fee of a purchase as money, such as `$100 buys about $87`. Returns `None` if the percentage is unknown,
+/// or if the fee exceeds the amount.
+pub(super) fn buys_about(words: &LocatorWords, view: &AtmView<'_>) -> Option<String> {
+    let fees = &view.record.more.as_deref()?.fees;
+    let bought = bought_for(EXAMPLE_AMOUNT, fees.buy_percent.as_ref()?, fees.buy_fixed.as_ref())?;
+    let is_american = view.record.address.country == Some(Country::UNITED_STATES);
+    let currency = fees.currency.or_else(|| if is_american { Currency::parse("USD") } else { None });
+    Some((words.buys_about)(&(words.money)(EXAMPLE_AMOUNT, currency), &(words.money)(bought, currency)))
+}
+
+/// Returns the value of the coins that an amount of money buys, rounded to whole units: the fixed fee is deducted first,
+/// and the percentage is a markup on the price. `None` if nothing is left.
+fn bought_for(amount: u32, percent: &Decimal, fixed: Option<&Decimal>) -> Option<u32> {
+    let number = |decimal: &Decimal| decimal.as_str().parse::<f64>().ok();
+    let fixed = match fixed {
+        Some(fixed) => number(fixed)?,
+        None => 0.0,
+    };
+    let bought = ((f64::from(amount) - fixed) / (1.0 + number(percent)? / 100.0)).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be from 1 to the amount")]
+    let whole = (1.0..=f64::from(amount)).contains(&bought).then_some(bought as u32);
+    whole
+}
+
 fn limit_text(words: &LocatorWords, limits: &CashLimits) -> String {
     let currency = limits.currency.map(|currency| format!(" {currency}")).unwrap_or_default();
     let mut texts = Vec::new();
@@ -90,5 +122,27 @@ fn id_text(words: &LocatorWords, kyc: Kyc) -> &'static str {
         Kyc::Phone => words.bring_phone,
         Kyc::Id => words.bring_id,
         Kyc::Unknown => words.not_known,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fee_is_a_markup_after_the_fixed_fee() {
+        for (percent, fixed, bought) in [
+            ("15", None, Some(87)),
+            ("0", None, Some(100)),
+            ("16.5", None, Some(86)),
+            ("20", Some("4"), Some(80)),
+            ("10", Some("100"), None),
+            ("10", Some("250"), None),
+            ("999999999999", None, None),
+        ] {
+            let percent = Decimal::parse(percent).expect("a percentage");
+            let fixed = fixed.map(|fixed| Decimal::parse(fixed).expect("an amount"));
+            assert_eq!(bought_for(100, &percent, fixed.as_ref()), bought, "{percent:?} {fixed:?}");
+        }
     }
 }

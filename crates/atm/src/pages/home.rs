@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use maud::{Markup, html};
 use signpost_locator::Country;
 
+use super::SAVED_SCRIPT;
 use super::context::PageContext;
 use super::country::{countries, regions};
 use super::data_date::data_date;
@@ -51,7 +52,8 @@ fn draw(context: &PageContext, others: &Markup) -> Response {
                 @if let Some(sentence) = data_date(context, context.snapshot.dates()) { span { (sentence) } }
             }
             (search_form(context, ""))
-            div.stack.gap { (notices.scam) }
+            div.gap { (notices.folded) }
+            (saved_list(context))
             @if count == 0 { div.empty { h2 { (words.no_machines) } } }
             (regions(context, here))
             (countries(context, here.country))
@@ -59,5 +61,22 @@ fn draw(context: &PageContext, others: &Markup) -> Response {
         }
     };
     let title = words.home_title.to_owned();
-    LocatorDocument::new("/", title, words.home_description.to_owned(), main).public(context)
+    let document = LocatorDocument::new("/", title, words.home_description.to_owned(), main);
+    let head = html! { script type="module" src=(SAVED_SCRIPT.link(&context.service.origin)) {} };
+    LocatorDocument { head, ..document }.public(context)
+}
+
+/// Renders the section for the ATMs that the user saved. A script fills it from the storage of the browser.
+fn saved_list(context: &PageContext) -> Markup {
+    let words = context.words();
+    let link = context.service.origin.link("/atm/");
+    let query = context.named_language.map_or_else(String::new, |language| format!("?lang={}", language.tag()));
+    html! {
+        section #saved .card.gap hidden aria-labelledby="saved-title" data-link=(link) data-query=(query)
+            data-remove=(words.saved_remove) {
+            h2 #saved-title tabindex="-1" { (words.saved_list) }
+            ul.saved {}
+            p.sm.soft { (words.saved_note) }
+        }
+    }
 }

@@ -16,6 +16,7 @@ use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
 use crate::advisories::Location;
 use crate::catalogue::{AtmFilter, TownArea, country_of};
+use crate::map::FigureCenter;
 use crate::mcp::tools::geocode;
 use crate::places::geocoder::GeocodeResult;
 use crate::view::degrees;
@@ -37,6 +38,8 @@ struct NearPlace {
     notes: Vec<String>,
     /// Other places with the name, as search texts.
     others: Vec<String>,
+    /// Whether the place is the location of the user.
+    is_user: bool,
 }
 
 /// The reason why a search has no place to search around.
@@ -69,6 +72,11 @@ fn draw(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>) -> R
     }
 }
 
+/// Returns `true` for searches around the location of the user.
+fn is_near_user(context: &PageContext) -> bool {
+    context.parameter("here").is_some()
+}
+
 fn has_coordinates(context: &PageContext) -> bool {
     context.parameter("lat").is_some() || context.parameter("lon").is_some()
 }
@@ -79,11 +87,14 @@ fn find_place(context: &PageContext, text: &str, geocoded: Option<GeocodeResult>
     if has_coordinates(context) {
         return place_at_coordinates(context);
     }
+    if is_near_user(context) {
+        return Err(no_place(context.words().near_scriptless, &[]));
+    }
     let country = named_country(context);
     if let Some(found) = geocoded {
         let GeocodeResult { place, alternatives, .. } = found.preferring(country);
         let others = alternatives.into_iter().map(|other| other.name).take(MAX_SUGGESTIONS).collect();
-        return Ok(NearPlace { point: place.point, name: place.name, notes: Vec::new(), others });
+        return Ok(NearPlace { point: place.point, name: place.name, notes: Vec::new(), others, is_user: false });
     }
     if text.is_empty() {
         return Err(no_place(context.words().say_where, &[]));
@@ -109,7 +120,12 @@ fn place_at_coordinates(context: &PageContext) -> Result<NearPlace, NoPlace> {
     };
     let Some(point) = point else { return Err(no_place(context.words().bad_coordinates, &[])) };
     let [lat, lon] = degrees(point);
-    Ok(NearPlace { point, name: format!("{lat}, {lon}"), notes: Vec::new(), others: Vec::new() })
+    let at = format!("{lat}, {lon}");
+    let words = context.words();
+    let is_user = is_near_user(context);
+    let notes = if is_user { vec![(words.near_rounded)(&at)] } else { Vec::new() };
+    let name = if is_user { words.near_you.to_owned() } else { at };
+    Ok(NearPlace { point, name, notes, others: Vec::new(), is_user })
 }
 
 /// Returns the country in the URL parameter `country`. Invalid values are ignored.
@@ -134,7 +150,7 @@ fn named_place(context: &PageContext, found: &Resolved) -> NearPlace {
     };
     let notes = found.notes.iter().map(|note| (context.words().place_note)(note)).collect();
     let others = found.alternatives.iter().map(|other| other_label(found, other)).filter(|other| *other != label);
-    NearPlace { point: found.point, name, notes, others: others.take(MAX_SUGGESTIONS).collect() }
+    NearPlace { point: found.point, name, notes, others: others.take(MAX_SUGGESTIONS).collect(), is_user: false }
 }
 
 /// Returns the search text of an alternative, including its division if another place has the same label.
@@ -195,21 +211,22 @@ fn draw_around(context: &PageContext, text: &str, place: &NearPlace) -> Response
     } else {
         Notices::of_atms(context, location.country, &list.entries())
     };
+    let center = if place.is_user { FigureCenter::User } else { FigureCenter::Place };
     let main = html! {
-        main #main .wrap {
+        main #main .wrap.results {
             h1 { ((words.near_title)(&html! { bdi { (place.name) } })) }
-            @if !found.is_empty() { (list.figures(&place.name)) }
+            @if !found.is_empty() { (list.figures()) }
             (search_form(context, text))
-            @for note in &place.notes { div.notice.gap { p { (note) } } }
-            @if !place.others.is_empty() { p.row.gap-sm { span.soft { (words.did_you_mean) } (search_links(context, &place.others)) } }
+            @for note in &place.notes { p.sm.soft.note { (note) } }
+            @if !place.others.is_empty() { p.others { span.soft { (words.did_you_mean) } (search_links(context, &place.others)) } }
             div.split {
                 div {
-                    (notices.laws) (notices.scam)
+                    (notices.folded)
                     @if found.is_empty() { (nothing_near(context, place)) }
                     @else { (list.filters()) (list.rows()) }
                     (nearby_towns(context, place.point, None))
                 }
-                @if !found.is_empty() { div.sticky { (list.map(place.point, &place.name)) } }
+                @if !found.is_empty() { div.sticky { (list.map(place.point, &place.name, center)) } }
             }
         }
     };
@@ -225,6 +242,9 @@ fn query(context: &PageContext, text: &str, point: Point) -> String {
     if text.is_empty() {
         let [lat, lon] = degrees(point);
         query.append_pair("lat", &lat.to_string()).append_pair("lon", &lon.to_string());
+        if is_near_user(context) {
+            query.append_pair("here", "1");
+        }
     } else {
         query.append_pair("q", text);
         if let Some(country) = named_country(context) {
@@ -257,7 +277,7 @@ fn search_links(context: &PageContext, places: &[String]) -> Markup {
     html! {
         @for place in places {
             @let query: String = form_urlencoded::byte_serialize(place.as_bytes()).collect();
-            a.pill href=(context.link(&format!("/near?q={query}"))) { bdi { (place) } }
+            " " a href=(context.link(&format!("/near?q={query}"))) { bdi { (place) } }
         }
     }
 }
@@ -268,7 +288,7 @@ fn draw_unresolved(context: &PageContext, text: &str, message: &str, suggestions
         main #main .wrap.stack {
             h1 { (words.near_what) }
             div.notice.warn role="alert" { p { @if !text.is_empty() { bdi { b { (text) } } ": " } (message) } }
-            @if !suggestions.is_empty() { p.row { span.soft { (words.did_you_mean) } (search_links(context, suggestions)) } }
+            @if !suggestions.is_empty() { p.others { span.soft { (words.did_you_mean) } (search_links(context, suggestions)) } }
             (search_form(context, text))
             p.sm.soft { (words.search_examples) }
         }

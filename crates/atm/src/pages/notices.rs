@@ -11,8 +11,10 @@ use crate::catalogue::CatalogueEntry;
 
 /// The rendered notices about laws and fraud: bans first, at most two laws, and one fraud warning.
 pub(super) struct Notices {
-    pub(super) laws: Markup,
-    pub(super) scam: Markup,
+    /// The whole text.
+    pub(super) whole: Markup,
+    /// One line that opens the whole text: the first sentence of a ban, otherwise the question of the fraud warning.
+    pub(super) folded: Markup,
 }
 
 impl Notices {
@@ -41,10 +43,37 @@ impl Notices {
         let summary = summarize(found, context.today(), true);
         let (scams, laws): (Vec<_>, Vec<_>) =
             summary.advisories.iter().partition(|item| item.kind == AdvisoryKind::Scam);
-        Self {
-            laws: html! { @for item in laws { (law(context, item)) } },
-            scam: html! { @for item in scams { (scam(context, country, item)) } },
+        let whole = html! {
+            @for item in &laws { (law(context, item)) }
+            @for item in &scams { (scam(context, country, item)) }
+        };
+        let folded = html! {
+            @if let Some(line) = line(context, &laws, &scams) {
+                details.warnings {
+                    summary { (warning_icon(20)) span { (line) } }
+                    (whole)
+                }
+            }
+        };
+        Self { whole, folded }
+    }
+}
+
+/// Returns the line that stands for all notices, or `None` without any. Bans are the first laws.
+fn line(context: &PageContext, laws: &[&AdvisoryItem<'_>], scams: &[&AdvisoryItem<'_>]) -> Option<Markup> {
+    let words = context.words();
+    let headline_of = |item: &AdvisoryItem<'_>| {
+        let ((first, _), language) = headline(context, item);
+        html! { span lang=[language] { (first) } }
+    };
+    match laws.first() {
+        Some(ban) if ban.kind == AdvisoryKind::Ban => Some(headline_of(ban)),
+        Some(_) if !scams.is_empty() => {
+            Some(html! { (words.sent_here) " " span.soft { ((words.and_laws)(laws.len())) } })
         }
+        Some(law) => Some(headline_of(law)),
+        None if !scams.is_empty() => Some(html! { (words.sent_here) }),
+        None => None,
     }
 }
 
@@ -53,7 +82,7 @@ fn law(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
     let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(first) {
-            (warning_icon())
+            (warning_icon(34))
             div.stack-sm {
                 h2 lang=[language] { (first) }
                 @if !rest.is_empty() { p lang=[language] { (rest) } }
@@ -73,7 +102,7 @@ fn scam(context: &PageContext, country: Option<Country>, item: &AdvisoryItem<'_>
     let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(words.sent_here) {
-            (warning_icon())
+            (warning_icon(34))
             div.stack-sm {
                 h2 { (words.sent_here) }
                 p {
@@ -114,10 +143,10 @@ fn source(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
     }
 }
 
-/// Renders the yellow warning sign.
-fn warning_icon() -> Markup {
+/// Renders the yellow warning sign with this side length in pixels.
+fn warning_icon(pixels: u8) -> Markup {
     html! {
-        svg.sign width="34" height="34" viewBox="0 0 34 34" aria-hidden="true" {
+        svg.sign width=(pixels) height=(pixels) viewBox="0 0 34 34" aria-hidden="true" {
             path.plate-of d="M17 1.5 32.5 17 17 32.5 1.5 17z" stroke-width="2" stroke-linejoin="round" {}
             path.mark-of d="M17 9.5v9" stroke-width="3" stroke-linecap="round" {}
             circle.dot-of cx="17" cy="23.5" r="1.9" {}

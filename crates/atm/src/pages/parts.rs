@@ -10,7 +10,7 @@ use super::addresses::{area_name, area_path, town_path};
 use super::context::PageContext;
 use super::document::LocatorDocument;
 use crate::catalogue::{Town, TownArea};
-use crate::map::{FigureAtm, FigureScene, StatusShape, draw_figure};
+use crate::map::{FigureAtm, FigureCenter, FigureScene, StatusShape, draw_figure};
 use crate::view::AtmView;
 
 /// Maximum distance of a nearby town.
@@ -18,15 +18,31 @@ const NEARBY_RADIUS: Distance = Distance::miles(40.0);
 /// Maximum number of nearby towns on a page.
 const MAX_NEARBY: usize = 8;
 
-/// Renders the search form for ATMs near a place.
+/// Renders the search form for ATMs near a place, and near the user. Without scripts, its button for the user's location
+/// leads to a page that asks for a place.
 pub(super) fn search_form(context: &PageContext, text: &str) -> Markup {
+    let words = context.words();
+    let near_me = html! {
+        button #near-me .btn name="here" value="1" { (words.near_me) }
+    };
+    html! {
+        (search_by_name(context, text, &near_me))
+        p #near-says .sm role="status" data-asking=(words.near_asking) data-denied=(words.near_denied)
+            data-failed=(words.near_failed) data-insecure=(words.near_insecure) {}
+    }
+}
+
+/// Renders the search form for ATMs near a place. The first button is used if the user presses Enter, so `more` follows
+/// it.
+pub(super) fn search_by_name(context: &PageContext, text: &str, more: &Markup) -> Markup {
     let words = context.words();
     html! {
         form.search.filters role="search" action=(context.service.origin.link("/near")) {
             label.vh for="q" { (words.search_label) }
             input #q name="q" type="search" maxlength="200" autocomplete="off" placeholder=(words.search_label) value=(text);
             @if let Some(language) = context.named_language { input type="hidden" name="lang" value=(language.tag()); }
-            button.btn.primary { (magnifier()) (words.search) }
+            button.btn.primary { (magnifier()) span { (words.search) } }
+            (more)
         }
     }
 }
@@ -57,11 +73,10 @@ pub(super) fn nearby_towns(context: &PageContext, from: Point, except: Option<&T
     }
 }
 
-/// Renders a map of numbered ATMs around a named point.
+/// Renders a map of numbered ATMs around a named point, with the mark of the point.
 pub(super) fn figure<'v>(
     context: &PageContext,
-    middle: Point,
-    middle_name: &str,
+    (middle, middle_name, center): (Point, &str, FigureCenter),
     views: impl Iterator<Item = (usize, &'v AtmView<'v>)>,
 ) -> Markup {
     let machines: Vec<_> = views
@@ -78,6 +93,7 @@ pub(super) fn figure<'v>(
         origin: &context.service.origin,
         middle,
         middle_name: Some(middle_name),
+        center,
         machines: &machines,
         gazetteer: &context.places,
         attribution: &attribution,

@@ -2,18 +2,16 @@
 
 use jiff::Timestamp;
 use maud::{Markup, html};
-use signpost_locator::{DataDates, Distance, Point, Tri};
+use signpost_locator::{DataDates, Distance, Point};
 
-use super::addresses::atm_path;
 use super::context::PageContext;
 use super::filters::ListFilter;
 use super::paging::{ListPage, with_query};
 use super::parts::figure;
-use super::report_form::quote_line;
-use super::status::{since, status_chip};
-use super::words::LocatorWords;
+use super::row::MachineRow;
+use super::unknown_facts::unknown_facts;
 use crate::catalogue::{CatalogueEntry, Moment};
-use crate::map::StatusShape;
+use crate::map::FigureCenter;
 use crate::view::AtmView;
 
 /// Maximum number of ATMs on a page of a list.
@@ -85,45 +83,66 @@ impl<'a> MachineList<'a> {
         self.context.link(&with_query(&self.path, &filter.add_to(&self.query)))
     }
 
-    /// Renders the total number of ATMs, and the number of ATMs that were checked within a year.
-    pub(super) fn figures(&self, middle: &str) -> Markup {
+    /// Renders the total number of ATMs, and the link to their map for narrow windows.
+    pub(super) fn figures(&self) -> Markup {
         let words = self.context.words();
         html! {
             p.figures {
-                span { ((words.machines)(self.all.len())) }
-                span { ((words.checked_lately)(self.count(ListFilter::Checked))) }
-                span { ((words.nearest_first)(middle)) }
+                span { ((words.machines)(self.all.len())) ", " (words.nearest_first) }
+                a.phone-only href="#map" { (words.map) }
             }
         }
     }
 
-    /// Renders the links to the filters, and the number of ATMs with known opening hours.
+    /// Renders the links to the filters that select some of the ATMs, but not all; and with the filter for open ATMs, the
+    /// number of ATMs with known opening hours.
     pub(super) fn filters(&self) -> Markup {
         let words = self.context.words();
         let known = self.all.iter().filter(|(view, _)| view.record.hours.is_some()).count();
+        let useful = self.useful_filters();
         html! {
-            nav.filters aria-label=(words.filter) {
-                @for filter in ListFilter::EACH {
-                    @let current = (filter == self.filter).then_some("true");
-                    a.pill href=(self.link(filter)) aria-current=[current] {
-                        ((words.filter_name)(filter)) " " ((words.number)(self.count(filter)))
+            @if !useful.is_empty() {
+                nav.filters aria-label=(words.filter) {
+                    @for filter in useful {
+                        @let current = (filter == self.filter).then_some("true");
+                        a.pill href=(self.link(filter)) aria-current=[current] {
+                            span {
+                                ((words.filter_name)(filter))
+                                @if filter == ListFilter::Checked { span.wide-only { (words.within_a_year) } }
+                            }
+                            " " ((words.number)(self.count(filter)))
+                        }
                     }
                 }
-                a.pill.phone-only href="#map" { (words.map) }
             }
-            @if known < self.all.len() { p.sm.soft.gap { ((words.hours_known)(known, self.all.len())) } }
+            @if self.filter == ListFilter::Open && known < self.all.len() {
+                p.sm.soft.gap-sm { ((words.hours_known)(known, self.all.len())) }
+            }
         }
     }
 
+    /// Returns the filters to offer: the current one and those that select some of the ATMs, but not all. The list of all
+    /// ATMs is offered only if a filter is active.
+    fn useful_filters(&self) -> Vec<ListFilter> {
+        let is_useful = |filter: &ListFilter| match filter {
+            ListFilter::All => self.filter != ListFilter::All,
+            filter => *filter == self.filter || (1..self.all.len()).contains(&self.count(*filter)),
+        };
+        ListFilter::EACH.into_iter().filter(is_useful).collect()
+    }
+
     /// Renders the map of the ATMs on the page. `middle` is the origin of the distances.
-    pub(super) fn map(&self, middle: Point, name: &str) -> Markup {
-        figure(self.context, middle, name, self.shown().into_iter().map(|(number, (view, _))| (number, view)))
+    pub(super) fn map(&self, middle: Point, name: &str, center: FigureCenter) -> Markup {
+        figure(self.context, (middle, name, center), self.shown().into_iter().map(|(number, (view, _))| (number, view)))
     }
 
     /// Renders the ATMs on the page, and the links to the previous and the next page.
     pub(super) fn rows(&self) -> Markup {
         let words = self.context.words();
         let shown = self.shown();
+        let views: Vec<_> = self.all.iter().map(|(view, _)| view).collect();
+        let unknown = unknown_facts(self.context, &views);
+        let row = MachineRow { context: self.context, moment: &self.moment, unknown_for_all: &unknown };
         html! {
             @if shown.is_empty() {
                 div.empty {
@@ -131,8 +150,9 @@ impl<'a> MachineList<'a> {
                     p.gap-sm { a.btn href=(self.link(ListFilter::All)) { (words.show_all) } }
                 }
             } @else {
-                ol.machines.gap start=(shown[0].0) {
-                    @for (number, (view, away)) in &shown { (row(self.context, &self.moment, *number, view, *away)) }
+                @if !unknown.is_empty() { p.sm.soft.gap-sm { ((words.unknown_for_all)(&unknown, self.all.len())) } }
+                ol.machines start=(shown[0].0) {
+                    @for (number, (view, away)) in &shown { (row.draw(*number, view, *away)) }
                 }
             }
             (self.page.links(self.context))
@@ -146,60 +166,4 @@ fn matching<'l, 'a>(
     now: Timestamp,
 ) -> impl Iterator<Item = &'l (AtmView<'a>, Distance)> {
     all.iter().filter(move |(view, _)| filter.fits(view, now))
-}
-
-/// Renders one ATM of a list. The name is a link, and the whole row is its click target.
-pub(super) fn row(
-    context: &PageContext,
-    moment: &Moment<'_>,
-    number: usize,
-    view: &AtmView<'_>,
-    away: Distance,
-) -> Markup {
-    let words = context.words();
-    let record = view.record;
-    let address = record.address.street.as_deref().map_or_else(|| view.address(), Into::into);
-    html! {
-        li.machine {
-            span.pin.(StatusShape::of(view.status.status).class()) aria-hidden="true" { span { (number) } }
-            div {
-                h2 { a href=(context.link(&atm_path(view.entry.atm.id))) { bdi { (record.title()) } } }
-                p.meta {
-                    span { bdi { (if record.address.is_empty() { words.no_address.into() } else { address }) } }
-                    @for term in terms(words, view) { span { (term) } }
-                }
-                p.says {
-                    (status_chip(context, moment, view))
-                    @if let Some(since) = since(words, view) { span.soft { (since) } }
-                    @if let Some(reports) = view.reports { span.soft { (quote_line(&reports.verdict, context.language)) } }
-                }
-            }
-            p.dist { ((words.distance)(away)) }
-        }
-    }
-}
-
-/// Returns a text about the services of an ATM: buying, selling or both.
-fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
-    match (buy, sell) {
-        (Tri::Yes, Tri::Yes) => words.buy_and_sell,
-        (Tri::Yes, Tri::No) => words.buy_only,
-        (Tri::Yes, Tri::Unknown) => words.buy_at_least,
-        (Tri::No | Tri::Unknown, Tri::Yes) => words.sell_only,
-        (Tri::No, Tri::No) => words.trades_nothing,
-        (Tri::No | Tri::Unknown, _) => words.trades_unknown,
-    }
-}
-
-/// Returns a text about the services and a text about the purchase fee, or a single text if neither is known.
-fn terms(words: &LocatorWords, view: &AtmView<'_>) -> Vec<String> {
-    let record = view.record;
-    let fee = match record.more.as_deref().and_then(|more| more.fees.buy_percent.as_ref()) {
-        Some(percent) => (words.fee_percent)(&(words.decimal)(percent.as_str())),
-        None if record.buy == Tri::Unknown && record.sell == Tri::Unknown => {
-            return vec![words.terms_unknown.to_owned()];
-        }
-        None => words.fee_unknown.to_owned(),
-    };
-    vec![trades(words, record.buy, record.sell).to_owned(), fee]
 }

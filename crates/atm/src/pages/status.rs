@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use signpost_locator::{AtmStatus, StatusReason};
 
-use super::context::PageContext;
 use super::words::{LocatorWords, utc_date};
 use crate::catalogue::{Moment, NextOpening};
 use crate::map::StatusShape;
@@ -36,15 +35,7 @@ pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
     }
 }
 
-/// Renders the status as a shape and a text.
-pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &AtmView<'_>) -> Markup {
-    let status = view.status.status;
-    html! {
-        span.chip.(StatusShape::of(status).class()) { (status_shape(status, 12)) (status_text(context.words(), moment, view)) }
-    }
-}
-
-/// Formats the status, such as `Open until 10 pm` or `Unknown: hours not known`.
+/// Formats the status, such as `Open until 10 pm` or `Hours not known`.
 pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &AtmView<'_>) -> String {
     let next = moment.next_opening(view.entry, view.status.status);
     match (view.status.status, view.status.reason) {
@@ -62,7 +53,7 @@ pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &AtmV
         (AtmStatus::OutOfService, _) => words.out_of_service.to_owned(),
         (AtmStatus::Unknown, reason) => {
             let year = view.record.known_at().map(|at| utc_date(at).year());
-            format!("{}: {}", words.unknown, (words.unknown_reason)(reason, year))
+            (words.unknown_status)(reason, year)
         }
     }
 }
@@ -81,20 +72,4 @@ fn format_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
         return (words.on_day)((words.weekday)(local.weekday()), &time);
     }
     (words.long_date)(local.date())
-}
-
-/// Formats the date of the last check or report, such as `checked 12 Nov 2026`. Returns `None` for an unknown status
-/// without a date.
-pub(super) fn since(words: &LocatorWords, view: &AtmView<'_>) -> Option<String> {
-    let record = view.record;
-    if let Some(seen) = view.confirmed_at() {
-        return Some((words.checked_on)(&(words.date)(utc_date(seen))));
-    }
-    match (record.verified_at, record.reported_at) {
-        (Some(checked), reported) if reported.is_none_or(|reported| reported <= checked) => {
-            Some((words.checked_on)(&(words.date)(utc_date(checked))))
-        }
-        (_, Some(reported)) => Some((words.reported_on)(&(words.date)(utc_date(reported)))),
-        _ => (view.status.status != AtmStatus::Unknown).then(|| words.undated.to_owned()),
-    }
 }

@@ -55,6 +55,8 @@ pub struct Rates {
     pub create_session: Option<Rate>,
     #[serde(rename = "rate_limit_get_session", deserialize_with = "rate")]
     pub get_session: Option<Rate>,
+    #[serde(rename = "rate_limit_map", deserialize_with = "rate")]
+    pub map: Option<Rate>,
     #[serde(rename = "rate_limit_verify", deserialize_with = "rate")]
     pub verify: Option<Rate>,
     #[serde(rename = "rate_limit_domains", deserialize_with = "rate")]
@@ -206,9 +208,10 @@ impl Rates {
             Limit::Sse => self.sse,
             // The limit of data that is stored for callers without a login follows from their rate of started logins.
             Limit::CreateSession | Limit::StartedLogins | Limit::StoredKib => self.create_session,
-            // Programs that poll documents, the interactive map and pages must not use up each other's requests at an
-            // address: they have equal rates and separate windows.
-            Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
+            // Programs that poll documents and pages must not use up each other's requests at an address: they have
+            // equal rates and separate windows.
+            Limit::GetSession | Limit::Documents => self.get_session,
+            Limit::Map => self.map,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
             Limit::Answer => self.answer,

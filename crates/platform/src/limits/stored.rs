@@ -71,6 +71,7 @@ mod tests {
             sse: None,
             create_session: logins,
             get_session: None,
+            map: None,
             verify: None,
             domains: None,
             answer: None,

@@ -45,6 +45,13 @@ pub fn prefers_html(headers: &HeaderMap) -> bool {
     html > 0 && html >= weight(headers, "application/json")
 }
 
+/// Returns `true` if the client prefers JSON: it accepts `application/json` by name, and `text/html`
+/// with a lower weight or not at all. Clients without a preference, such as `*/*`, do not.
+#[must_use]
+pub fn prefers_json(headers: &HeaderMap) -> bool {
+    weight(headers, "application/json") > weight(headers, "text/html")
+}
+
 /// Returns `true` if the client accepts `text/html` by name, as browsers do for navigations; `*/*`
 /// does not suffice.
 #[must_use]
@@ -98,6 +105,24 @@ mod tests {
             let headers = HeaderMap::from_iter([(header::ACCEPT_LANGUAGE, HeaderValue::from_str(accepted).unwrap())]);
             assert_eq!(language_tags(&headers), expected, "{accepted}");
         }
+    }
+
+    #[test]
+    fn json_is_preferred_by_name() {
+        for (accept, is_preferred) in [
+            ("application/json", true),
+            ("application/json, text/html;q=0.9", true),
+            ("application/json;q=0.5, */*", true),
+            ("application/json;q=0", false),
+            ("text/html, application/json", false),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", false),
+            ("application/*", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            assert_eq!(prefers_json(&accepts(&[accept])), is_preferred, "{accept}");
+        }
+        assert!(!prefers_json(&HeaderMap::new()));
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum PageIcon {
     Machine,
     /// A flag, for reports.
     Flag,
+    /// A screen, for a browser.
+    Screen,
 }
 
 impl PageIcon {
@@ -80,6 +82,9 @@ impl PageIcon {
                 html! { rect x="4" y="2.5" width="12" height="15" rx="2" {} (path("M7 6h6v3.5H7zM8 13.5h4")) }
             }
             Self::Flag => path("M4.5 17.5v-14M4.5 4.5c4-2.5 6 2 11 0v7c-5 2-7-2.5-11 0"),
+            Self::Screen => {
+                html! { rect x="2.5" y="4" width="15" height="9.5" rx="1.5" {} (path("M10 13.5V17M7 17h6")) }
+            }
             Self::Key => html! { circle cx="7" cy="7.5" r="4" {} (path("M9.9 10.3 17 17.4M13.6 14l2-2")) },
         }
     }
@@ -95,8 +100,8 @@ mod tests {
 
     #[test]
     fn every_element_of_an_icon_is_closed() {
-        use PageIcon::{Clock, Flag, Globe, Info, Key, Lightning, Machine, Phone, Stop, Sun, Tick, Wallet};
-        let icons = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key, Sun, Machine, Flag];
+        use PageIcon::{Clock, Flag, Globe, Info, Key, Lightning, Machine, Phone, Screen, Stop, Sun, Tick, Wallet};
+        let icons = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key, Sun, Machine, Flag, Screen];
         for drawn in icons.into_iter().map(|icon| icon.draw(20)).chain([logo()]) {
             let text = drawn.into_string();
             let count = |mark| text.matches(mark).count();

@@ -10,8 +10,8 @@ use axum::middleware::map_response_with_state;
 use axum::response::Response;
 use axum::routing::get;
 use signpost_atm::mcp::{discovery, transport};
+use signpost_atm::pages::LOCATOR_ASSETS;
 use signpost_atm::pages::install::INSTALL_ASSETS;
-use signpost_atm::pages::{LOCATOR_PREVIEW, LOCATOR_STYLES};
 use signpost_login::account::ACCOUNT_SCRIPT;
 use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::claim_page::CLAIM_SCRIPT;
@@ -80,7 +80,7 @@ pub fn front(app: &Arc<App>) -> HostRouter {
         files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, CLAIM_SCRIPT, ACCOUNT_SCRIPT]);
     }
     if app.config.services.contains(&Service::Atm) {
-        files.extend([LOCATOR_STYLES, LOCATOR_PREVIEW]);
+        files.extend(LOCATOR_ASSETS);
         files.extend(INSTALL_ASSETS);
     }
     if let Some(console) = Console::from_config(&app.config, &app.login, &app.atm) {

@@ -18,7 +18,7 @@ async fn open_page(visitor: &Integrator, path: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn start_page_requires_a_browser() {
+async fn start_page_is_for_clients_without_json() {
     for (services, login, locator) in [("auth", true, false), ("atm", false, true), ("atm,auth", true, true)] {
         let service = Service::with(&[("services", services)]).await;
         let visitor = service.visitor();
@@ -31,8 +31,13 @@ async fn start_page_requires_a_browser() {
         assert_eq!(page.text.contains("/mcp</code>"), locator, "{services}: {}", page.text);
         let address = &service.app.public_address;
         assert!(page.text.contains(address.trim_start_matches("http://")), "{}", page.text);
-        visitor.get("/").await.assert_error(404, "not_found");
-        assert_eq!(visitor.get("/").await.header("vary"), Some("accept"));
+        for accept in ["*/*", "text/*", ""] {
+            let page = send(visitor.request(Method::GET, "/").header("accept", accept)).await;
+            assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"), "{accept}");
+        }
+        let refused = send(visitor.request(Method::GET, "/").header("accept", "application/json")).await;
+        refused.assert_error(404, "not_found");
+        assert_eq!(refused.header("vary"), Some("accept"));
     }
 }
 

@@ -79,9 +79,12 @@ async fn report_is_quoted_in_lists_and_results() {
     let quoted: Vec<_> = quoted.filter(|atm| atm.get("reports").is_some()).map(|atm| atm["id"].clone()).collect();
     assert_eq!(quoted, [json!(1)], "{list}");
     let city = open(&server, "/atms/us/tx/austin").await.text;
-    assert_eq!(city.matches("1 person says that it is gone.").count(), 1, "{city}");
+    assert_eq!(city.matches("1 person says it is gone (22 Nov)").count(), 1, "{city}");
+    let page = open(&server, "/atm/1").await.text;
+    let status = page.split("<section class=\"verdict\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(status.contains("id=\"reports\"") && status.contains("1 person says it is gone (22 Nov)"), "{status}");
     let spanish = open(&server, "/atms/us/tx/austin?lang=es").await.text;
-    assert_eq!(spanish.matches("1 persona dice que ya no está.").count(), 1, "{spanish}");
+    assert_eq!(spanish.matches("1 persona dice que ya no está (22 nov)").count(), 1, "{spanish}");
     server.stop().await;
 }
 
@@ -134,13 +137,15 @@ async fn only_cached_pages_are_compressed() {
 }
 
 #[tokio::test]
-async fn cached_map_requests_the_device_location() {
+async fn cached_pages_request_the_device_location() {
     let server = shown(&[]).await;
-    let first = open(&server, "/map").await;
-    let second = open(&server, "/map").await;
-    assert_eq!(first.text, second.text);
-    for page in [first, second] {
-        assert!(page.header("permissions-policy").unwrap().contains("geolocation=(self)"));
+    for path in ["/map", "/", "/atms/us/tx/austin", "/atm/1"] {
+        let first = open(&server, path).await;
+        let second = open(&server, path).await;
+        assert_eq!(first.text, second.text);
+        for page in [first, second] {
+            assert!(page.header("permissions-policy").unwrap().contains("geolocation=(self)"), "{path}");
+        }
     }
     server.stop().await;
 }

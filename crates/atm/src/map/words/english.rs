@@ -38,6 +38,7 @@ pub(super) const MAP: MapWords = MapWords {
     },
     decimal: ".",
     north: "North is up.",
-    no_service: "No map service is asked.",
+    user: "Blue dot: your location.",
+    place: "Cross: the place that distances count from.",
     full_map: "Open the large map",
 };

@@ -25,7 +25,9 @@ pub(super) struct MapWords {
     /// The decimal separator.
     pub(super) decimal: &'static str,
     pub(super) north: &'static str,
-    pub(super) no_service: &'static str,
+    /// The meanings of the marks at the centre.
+    pub(super) user: &'static str,
+    pub(super) place: &'static str,
     pub(super) full_map: &'static str,
 }
 

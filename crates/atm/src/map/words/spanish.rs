@@ -37,6 +37,7 @@ pub(super) const MAP: MapWords = MapWords {
     },
     decimal: ",",
     north: "El norte está arriba.",
-    no_service: "No se consulta ningún servicio de mapas.",
+    user: "Punto azul: tu ubicación.",
+    place: "Cruz: el lugar desde el que cuentan las distancias.",
     full_map: "Abrir el mapa grande",
 };

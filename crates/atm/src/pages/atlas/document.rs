@@ -7,7 +7,6 @@ use axum::response::Response;
 use maud::{Markup, html};
 use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{Country, Point, Region};
-use signpost_platform::pages::DeviceUse;
 use signpost_platform::web::problem::Problem;
 
 use super::SCRIPTS;
@@ -18,7 +17,7 @@ use crate::pages::context::PageContext;
 use crate::pages::country::{countries, regions};
 use crate::pages::data_date::data_date;
 use crate::pages::document::{LocatorDocument, cached_or_drawn};
-use crate::pages::parts::search_form;
+use crate::pages::parts::search_by_name;
 
 const PATH: &str = "/map";
 
@@ -34,7 +33,7 @@ fn draw(context: &PageContext, drawn: &DrawnMap) -> Response {
     let words = atlas_words(context.language);
     let title = words.title.to_owned();
     let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(context, drawn));
-    LocatorDocument { head: head(context), device_use: Some(DeviceUse::Location), ..document }.public(context)
+    LocatorDocument { head: head(context), ..document }.public(context)
 }
 
 fn head(context: &PageContext) -> Markup {
@@ -59,7 +58,7 @@ fn main(context: &PageContext, drawn: &DrawnMap) -> Markup {
                 span { ((shared.machines)(drawn.machines)) }
                 @if let Some(sentence) = data_date(context, context.snapshot.dates()) { span { (sentence) } }
             }
-            (search_form(context, ""))
+            (search_by_name(context, "", &Markup::default()))
             div.atlas {
                 div {
                     (canvas(context, drawn))
@@ -99,6 +98,7 @@ fn canvas(context: &PageContext, drawn: &DrawnMap) -> Markup {
             i.ring data-unit=(words.unit) hidden {}
             i.ring data-unit=(words.unit) hidden {}
             div.names data-part="names" aria-hidden="true" { (area_names(context)) }
+            span.place.you data-part="you" aria-hidden="true" hidden { (words.you) }
             p.credit { (credit(context)) }
         }
     }
@@ -117,7 +117,7 @@ fn tools(context: &PageContext) -> Markup {
             button.btn type="button" data-part="farther" { "− " (words.farther) }
             button.btn type="button" data-part="here" { (words.here) }
         }
-        p.sm role="status" data-part="says" data-asking=(words.asking) data-failed=(words.failed) {}
+        p.sm role="status" data-part="says" data-asking=(words.asking) data-failed=(words.failed) data-insecure=(context.words().near_insecure) {}
     }
 }
 

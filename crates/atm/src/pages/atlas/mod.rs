@@ -19,7 +19,7 @@ use crate::service::AtmService;
 use files::MapFiles;
 
 /// The scripts, the stylesheet and the line data of the map page. The high-detail outlines of each map square are a
-/// separate file with the name of the square.
+/// separate file that is named after the square.
 static SCRIPTS: LazyLock<AssetFolder> = LazyLock::new(|| {
     let mut files = vec![
         script("map", include_bytes!("../../../assets/map/map.js")),
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn point_and_border_files_are_small() {
         let dots = compressed(&encode_points(machines()));
-        // The points of the real data set have 33 kB, so this distribution does not compress better.
+        // The points of the real data set are 33 kB, so this distribution does not compress better.
         assert!((30_000..40_000).contains(&dots), "{dots} B");
         let lines = compressed(STATE_LINES.as_bytes());
         assert!(dots + lines <= 50_000, "{dots} B and {lines} B");

@@ -13,7 +13,7 @@ use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, Town};
 use crate::map::StatusShape;
 use crate::pages::addresses::{atm_path, town_path};
 use crate::pages::context::PageContext;
-use crate::pages::rows::row;
+use crate::pages::row::MachineRow;
 use crate::processor;
 use crate::view::AtmView;
 
@@ -24,6 +24,8 @@ const MAX_ATM_HEIGHT: f64 = 0.7;
 const MAX_ATMS: usize = 30;
 const MAX_TOWNS: usize = 25;
 const MAX_PLACES: usize = 30;
+/// Maximum distance on the earth: half of its circumference.
+const MAX_DISTANCE: Distance = Distance::miles(12_500.0);
 
 /// A bounding box on the earth, at most [`MAX_SIDE`] wide and high.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,8 +59,21 @@ fn draw(context: &PageContext, visible: &MapBox) -> Markup {
         div data-part="names" { (names) }
         section data-part="list" {
             h2 { ((words.count)(entries.len())) }
-            @if entries.is_empty() { p { (words.go_farther) } } @else { (list) }
+            @if entries.is_empty() { (nearest(context, visible.middle, &moment)) p { (words.go_farther) } } @else { (list) }
             (street_map_links(context, visible))
+        }
+    }
+}
+
+/// Renders a link to the ATM nearest to the middle of a map without any.
+fn nearest(context: &PageContext, middle: Point, moment: &Moment<'_>) -> Markup {
+    let words = context.words();
+    let found = moment.nearest(middle, MAX_DISTANCE, 1, &AtmFilter::default());
+    html! {
+        @if let Some(near) = found.first() {
+            @let atm = &context.snapshot.found(*near).atm;
+            @let link = html! { a href=(context.link(&atm_path(atm.id))) { bdi { (atm.record.title()) } } };
+            p { ((words.nearest_is)(&link, &(words.distance)(near.distance))) }
         }
     }
 }
@@ -72,11 +87,12 @@ fn draw_atms(
 ) -> (Markup, Markup) {
     let nearest = nearest_of(entries, visible.middle).into_iter();
     let views: Vec<_> = (1..).zip(nearest.map(|entry| AtmView::of(moment, entry))).collect();
+    let row = MachineRow { context, moment, unknown_for_all: &[] };
     let list = html! {
         @if views.len() < entries.len() { p.sm.soft { ((atlas_words(context.language).nearest)(views.len())) } }
         ol.machines {
             @for (number, view) in &views {
-                (row(context, moment, *number, view, visible.middle.distance(view.record.point)))
+                (row.draw(*number, view, visible.middle.distance(view.record.point)))
             }
         }
     };

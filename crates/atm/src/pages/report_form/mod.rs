@@ -27,7 +27,7 @@ use document::{FormProblem, ReportInput};
 use form::ReportForm;
 
 pub(super) use ask::ask;
-pub(super) use quote::{quote, quote_line};
+pub(super) use quote::quote;
 
 /// Returns the routes of the report form.
 pub(super) fn router() -> Router<AtmService> {

@@ -5,8 +5,8 @@ use signpost_locator::{AtmStatus, Country};
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::english_words::{filter_name, part, status_reason, time, unknown_reason, weekday};
-use super::{LocatorWords, grouped, rounded};
+use super::english_words::{ago, filter_name, part, short_weekday, time, unknown_for_all, unknown_status, weekday};
+use super::{LocatorWords, dollars, grouped, rounded};
 
 pub(super) const LOCATOR: LocatorWords = LocatorWords {
     start: "Bitcoin ATMs",
@@ -36,6 +36,18 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     search: "Search",
     search_label: "City, ZIP or airport",
     search_examples: "For example: Austin, TX · 78701 · LAX",
+    near_me: "Near me",
+    near_asking: "Your browser asks whether it may share your location. It is rounded to three decimals, about 100 m, before it \
+                  is sent.",
+    near_denied: "Your browser did not share your location. Type a city or a ZIP code.",
+    near_failed: "Your device could not find its location. Type a city or a ZIP code.",
+    near_insecure: "Browsers share a location only with https pages, and this page is http. Type a city or a ZIP code.",
+    near_scriptless: "“Near me” needs JavaScript. Type a city and a state, a ZIP code or an airport.",
+    near_you: "you",
+    near_rounded: |at| format!("Searched around {at}: your location, rounded to three decimals (about 100 m)."),
+    saved_list: "Saved in this browser",
+    saved_note: "The list is stored in this browser only.",
+    saved_remove: "Remove",
     near_title: |place| html! { "Bitcoin ATMs near " (place) },
     near_what: "Where do you want to search?",
     say_where: "Say where: type a city and a state, a ZIP code or an airport.",
@@ -57,13 +69,14 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         _ => format!("{count} Bitcoin ATMs in {place}, with address, status and since when that is known."),
     },
     machines: |count| html! { b { (grouped(count, ",")) } @if count == 1 { " machine" } @else { " machines" } },
-    checked_lately: |count| html! { b { (grouped(count, ",")) } " checked within a year" },
-    nearest_first: |middle| format!("nearest first, from the middle of {middle}"),
+    nearest_first: "nearest first",
     towns_close_by: "Towns close by",
     filter: "Filter",
     filter_name,
+    within_a_year: " within a year",
+    unknown_for_all,
     hours_known: |known, all| match (known, all - known) {
-        (0, _) => "Nobody knows the hours of any of them, so none is counted as open.".to_owned(),
+        (0, _) => "We do not have opening hours for these machines.".to_owned(),
         (known, 1) => format!("Hours are known of {known} of the {all}. The other one is not counted as open."),
         (known, others) => {
             format!("Hours are known of {known} of the {all}. The other {others} are not counted as open.")
@@ -75,18 +88,13 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     rows_after: |count| if count == 1 { "Show the next one".to_owned() } else { format!("Show the next {count}") },
     no_address: "address not known",
     buy_and_sell: "Buy and sell",
-    buy_only: "Buy only",
-    buy_at_least: "Buy; sell not known",
-    sell_only: "Sell only",
+    buy_only: "Buy",
+    sell_only: "Sell",
     trades_nothing: "Neither buy nor sell",
-    trades_unknown: "Buy or sell not known",
-    fee_percent: |percent| format!("fee {percent} %"),
-    fee_unknown: "fee not known",
-    terms_unknown: "buy, sell and fee not known",
     map: "Map",
 
     open: "Open",
-    open_always: "Open all day, every day",
+    open_always: "Open all day",
     open_until: |time| format!("Open until {time}"),
     closed: "Closed",
     closed_until: |time| format!("Closed, opens {time}"),
@@ -94,14 +102,21 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     closed_for_good: "Closed for good",
     out_of_service: "Out of service",
     unknown: "Unknown",
-    unknown_reason,
-    status_reason,
+    unknown_status,
+    not_confirmed: "Not confirmed",
+    not_confirmed_since: |year| format!("Not confirmed since {year}"),
+    confirmed: |ago| format!("Confirmed {ago}"),
+    confirmed_by: |count, ago| match count {
+        1 => format!("Confirmed {ago} by 1 person"),
+        _ => format!("Confirmed {ago} by {count} people"),
+    },
+    reported: |ago| format!("Reported {ago}"),
+    ago,
     checked_on: |date| format!("checked {date}"),
-    reported_on: |date| format!("reported {date}"),
-    undated: "nobody said when",
 
     in_force_since: |date| format!("In force since {date}"),
     sent_here: "Did somebody send you here? Stop.",
+    and_laws: |count| if count == 1 { "And 1 law.".to_owned() } else { format!("And {count} laws.") },
     call_someone: "Call someone you trust first.",
     report_fraud: |site| html! { "Report it at " (site) "." },
 
@@ -113,14 +128,21 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     unlisted: |source, date| format!("no longer listed by {source} since {date}"),
     unlisted_text: "It may be gone. Search for another one near you.",
     status: "Status",
-    there_it_is: |day, time| format!("There it is {day}, {time}."),
+    local_time: |day, time| format!("Local time: {day} {time}"),
     directions: "Directions",
-    directions_by: "Also by",
+    directions_by: "Directions with:",
+    other_app: "Another app",
     coordinates: "Coordinates:",
     call: "Call",
     website: "Website",
     copy_address: "Copy address",
     address_copied: "The address is copied.",
+    share: "Share",
+    link_copied: "The link is copied.",
+    save: "Save",
+    saved: "Saved in this browser. The list is on the first page.",
+    unsaved: "Removed from the list in this browser.",
+    machines_close_by: "Machines close by",
     what_it_does: "What it does",
     not_known: "not known",
     yes: "Yes",
@@ -131,6 +153,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     fee: "Fee",
     fee_buying: "to buy",
     fee_selling: "to sell",
+    money: dollars,
+    buys_about: |paid, bought| format!("{paid} buys about {bought}"),
     limit: "Limit",
     limit_least: |amount| format!("at least {amount}"),
     limit_once: |amount| format!("at most {amount} at once"),
@@ -168,12 +192,12 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     today: "today",
     time_zone: |zone| format!("Time zone: {zone}."),
 
-    about_lead: "Where the machines on these pages come from, and what is made of what their sources say.",
+    about_lead: "Where the machines on these pages come from, and how we combine sources.",
     licence: "Credit and licence",
     machines_head: "Machines",
     places_from: "Other data.",
-    status_lead: "A status is only as good as its date, so the date always stands beside it. What nobody said is unknown: nothing \
-                  is guessed.",
+    status_lead: "A status is only as good as its date, so it always has its date. What no source says is unknown: nothing is \
+                  guessed.",
     statuses: [
         (
             AtmStatus::Open,
@@ -186,17 +210,17 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         (
             AtmStatus::Unknown,
             "Unknown",
-            "Nobody said that it works, or the report is old or has no date, or its hours are not known, \
-                                         or a law forbids it.",
+            "It is not confirmed, or the report is old or has no date, or its hours are not known, or a law forbids it.",
         ),
         (AtmStatus::PermanentlyClosed, "Closed for good", "A source says that it is gone. Lists leave it out."),
     ],
     status_end: "Rows of several sources that are one machine are shown as one. Each machine's page says which source says what.",
     advisories: "Warnings of law and fraud",
-    advisories_text: "Where a law forbids or limits machines, the page says so first, with its source and the day on which somebody \
-                      last read it. Where nothing is said, there may still be a law. This is not advice.",
+    advisories_text: "Where a law forbids or limits machines, the page says so first, with its source and the day on which it was \
+                      last read. Where nothing is said, there may still be a law. This is not advice.",
     your_searches: "Your searches",
-    your_searches_text: "Your browser asks no other host for anything on these pages. The log has neither what you typed nor where you are.",
+    your_searches_text: "Your browser asks no other host for anything on these pages. The log has neither what you typed nor where you are. \
+                         “Near me” sends your location only when you press it, rounded to three decimals, about 100 m.",
     asks_geocoder: |name| {
         format!(
             "This server asks {name} about places whose names are not known here: it learns the text, not who typed it."
@@ -204,9 +228,11 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     },
 
     date: |date| short_date(Language::English, date),
+    day_and_month: |date| date.strftime("%-d %b").to_string(),
     long_date: |date| long_date(Language::English, date),
     time,
     weekday,
+    short_weekday,
     on_day: |day, time| format!("{day}, {time}"),
     number: |number| grouped(number, ","),
     decimal: str::to_owned,

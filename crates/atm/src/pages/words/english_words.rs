@@ -3,6 +3,7 @@
 use jiff::civil::{Time, Weekday};
 use signpost_locator::StatusReason;
 
+use super::super::fact::UnknownFact;
 use super::super::filters::ListFilter;
 use super::Text;
 
@@ -34,47 +35,63 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
         ListFilter::All => "All",
         ListFilter::Open => "Open now",
         ListFilter::PaysOut => "Pays out cash",
-        ListFilter::Checked => "Checked within a year",
+        ListFilter::Checked => "Checked",
     }
 }
 
-/// Returns the text that follows "Unknown:".
-pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
+pub(super) fn short_weekday(day: Weekday) -> Text {
+    &weekday(day)[..3]
+}
+
+/// Formats a number of days before today.
+pub(super) fn ago(days: i32) -> String {
+    match days {
+        ..=0 => "today".to_owned(),
+        1 => "yesterday".to_owned(),
+        2..=13 => format!("{days} days ago"),
+        14..=59 => format!("{} weeks ago", days / 7),
+        60..=364 => format!("{} months ago", days / 30),
+        _ => "more than a year ago".to_owned(),
+    }
+}
+
+/// Formats the sentence about facts that are unknown for all of `count` ATMs.
+pub(super) fn unknown_for_all(facts: &[UnknownFact], count: usize) -> String {
+    let name = |fact: &UnknownFact| match fact {
+        UnknownFact::Hours => Some("opening hours"),
+        UnknownFact::Fee => Some("fees"),
+        UnknownFact::Services => Some("services"),
+        UnknownFact::Confirmation => None,
+    };
+    let names: Vec<&str> = facts.iter().filter_map(name).collect();
+    let these = if count == 1 { "this machine" } else { "these machines" };
+    let mut text = match &names[..] {
+        [] => String::new(),
+        [only] => format!("We do not have {only} for {these}."),
+        [others @ .., last] => format!("We do not have {} or {last} for {these}.", others.join(", ")),
+    };
+    if facts.contains(&UnknownFact::Confirmation) {
+        text.push_str(match (text.is_empty(), count) {
+            (true, 1) => "This machine is not confirmed.",
+            (true, _) => "None of these machines is confirmed.",
+            (false, 1) => " It is not confirmed.",
+            (false, _) => " None of them is confirmed.",
+        });
+    }
+    text
+}
+
+/// Formats an unknown status.
+pub(super) fn unknown_status(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
-        (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),
-        (StatusReason::OldReport, None) => "nobody checked lately".to_owned(),
-        (StatusReason::Undated, _) => "its report has no date".to_owned(),
-        (StatusReason::UncertainHours, _) => "its hours are not certain".to_owned(),
-        (StatusReason::HoursInWords, _) => "see its hours".to_owned(),
-        (StatusReason::HoursBySun, _) => "its hours follow the sun".to_owned(),
-        (StatusReason::NoTimeZone, _) => "its time zone is not known".to_owned(),
-        (StatusReason::NoHours, _) => "hours not known".to_owned(),
-        (StatusReason::Law(law), _) => law.to_owned(),
-        (StatusReason::Reports(_), _) => "visitors say that it cannot be used".to_owned(),
-        _ => "nobody said that it works".to_owned(),
-    }
-}
-
-pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
-    match reason {
-        StatusReason::AlwaysOpen => "It is said to work, and it never closes.",
-        StatusReason::WithinHours => "It is said to work, and it is within its hours.",
-        StatusReason::OutsideHours => "It is outside its hours.",
-        StatusReason::OldReport => "It was said to work, but more than a year ago.",
-        StatusReason::Undated => "It is said to work, but the report has no date.",
-        StatusReason::UncertainHours => "It is said to work, but its hours leave open whether it is open now.",
-        StatusReason::HoursInWords => "It is said to work, but its hours are written in words.",
-        StatusReason::HoursBySun => "It is said to work, but its hours follow the sun.",
-        StatusReason::NoTimeZone => "It is said to work, but its time zone is not known.",
-        StatusReason::NoHours => "It is said to work, but its hours are not known.",
-        StatusReason::OutOfService => "It is said to be out of service.",
-        StatusReason::ClosedForNow => "It is said to be closed for a while.",
-        StatusReason::Gone => "It is said to be gone.",
-        StatusReason::UnreportedAlways => "It never closes, but nobody said that it works.",
-        StatusReason::UnreportedWithinHours => "It is within its hours, but nobody said that it works.",
-        StatusReason::NothingReported => "Nobody said that it works.",
-        StatusReason::Reports(_) => "It follows from what was reported.",
-        StatusReason::Law(law) => return format!("Its status is not known because of the law: {law}."),
+        (StatusReason::OldReport, Some(year)) => return format!("Not confirmed since {year}"),
+        (StatusReason::UncertainHours, _) => "Hours not certain",
+        (StatusReason::HoursInWords, _) => "See its hours",
+        (StatusReason::HoursBySun, _) => "Open by daylight",
+        (StatusReason::NoTimeZone, _) => "Time zone not known",
+        (StatusReason::NoHours, _) => "Hours not known",
+        (StatusReason::Law(law), _) => return format!("Unknown: {law}"),
+        _ => "Not confirmed",
     }
     .to_owned()
 }

@@ -11,10 +11,11 @@ use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 use maud::Markup;
 use signpost_locator::gazetteer::PlaceNote;
-use signpost_locator::{AtmStatus, Country, Distance, StatusReason};
+use signpost_locator::{AtmStatus, Country, Currency, Distance, StatusReason};
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::MarkupFn;
 
+use super::fact::UnknownFact;
 use super::filters::ListFilter;
 
 type Text = &'static str;
@@ -56,6 +57,19 @@ pub(super) struct LocatorWords {
     pub(super) search: Text,
     pub(super) search_label: Text,
     pub(super) search_examples: Text,
+    pub(super) near_me: Text,
+    pub(super) near_asking: Text,
+    pub(super) near_denied: Text,
+    pub(super) near_failed: Text,
+    pub(super) near_insecure: Text,
+    pub(super) near_scriptless: Text,
+    /// The user, as the place of a search.
+    pub(super) near_you: Text,
+    /// Formats the note about the rounded location of the user from its coordinates.
+    pub(super) near_rounded: WithText,
+    pub(super) saved_list: Text,
+    pub(super) saved_note: Text,
+    pub(super) saved_remove: Text,
     pub(super) near_title: MarkupFn,
     pub(super) near_what: Text,
     pub(super) say_where: Text,
@@ -74,11 +88,14 @@ pub(super) struct LocatorWords {
     pub(super) city_title: WithText,
     pub(super) city_description: fn(usize, &str) -> String,
     pub(super) machines: fn(usize) -> Markup,
-    pub(super) checked_lately: fn(usize) -> Markup,
-    pub(super) nearest_first: WithText,
+    pub(super) nearest_first: Text,
     pub(super) towns_close_by: Text,
     pub(super) filter: Text,
     pub(super) filter_name: fn(ListFilter) -> Text,
+    /// The rest of the name of the filter for checked ATMs, for wide windows.
+    pub(super) within_a_year: Text,
+    /// Formats the sentence about facts that are unknown for all ATMs of a list, from their number.
+    pub(super) unknown_for_all: fn(&[UnknownFact], usize) -> String,
     pub(super) hours_known: fn(usize, usize) -> String,
     pub(super) none_so: Text,
     pub(super) show_all: Text,
@@ -87,13 +104,8 @@ pub(super) struct LocatorWords {
     pub(super) no_address: Text,
     pub(super) buy_and_sell: Text,
     pub(super) buy_only: Text,
-    pub(super) buy_at_least: Text,
     pub(super) sell_only: Text,
     pub(super) trades_nothing: Text,
-    pub(super) trades_unknown: Text,
-    pub(super) fee_percent: WithText,
-    pub(super) fee_unknown: Text,
-    pub(super) terms_unknown: Text,
     pub(super) map: Text,
 
     pub(super) open: Text,
@@ -105,14 +117,22 @@ pub(super) struct LocatorWords {
     pub(super) closed_for_good: Text,
     pub(super) out_of_service: Text,
     pub(super) unknown: Text,
-    pub(super) unknown_reason: fn(StatusReason<'_>, Option<i16>) -> String,
-    pub(super) status_reason: fn(StatusReason<'_>) -> String,
+    /// Formats an unknown status from its reason and the year of the last report.
+    pub(super) unknown_status: fn(StatusReason<'_>, Option<i16>) -> String,
+    pub(super) not_confirmed: Text,
+    pub(super) not_confirmed_since: fn(i16) -> String,
+    pub(super) confirmed: WithText,
+    /// Formats the confirmation by a number of people, from the time since then.
+    pub(super) confirmed_by: fn(usize, &str) -> String,
+    pub(super) reported: WithText,
+    /// Formats a number of days before today.
+    pub(super) ago: fn(i32) -> String,
     pub(super) checked_on: WithText,
-    pub(super) reported_on: WithText,
-    pub(super) undated: Text,
 
     pub(super) in_force_since: WithText,
     pub(super) sent_here: Text,
+    /// Formats the number of laws that the warning about fraud precedes.
+    pub(super) and_laws: fn(usize) -> String,
     pub(super) call_someone: Text,
     pub(super) report_fraud: MarkupFn,
 
@@ -125,14 +145,21 @@ pub(super) struct LocatorWords {
     pub(super) unlisted: TwoTexts,
     pub(super) unlisted_text: Text,
     pub(super) status: Text,
-    pub(super) there_it_is: TwoTexts,
+    pub(super) local_time: TwoTexts,
     pub(super) directions: Text,
     pub(super) directions_by: Text,
+    pub(super) other_app: Text,
     pub(super) coordinates: Text,
     pub(super) call: Text,
     pub(super) website: Text,
     pub(super) copy_address: Text,
     pub(super) address_copied: Text,
+    pub(super) share: Text,
+    pub(super) link_copied: Text,
+    pub(super) save: Text,
+    pub(super) saved: Text,
+    pub(super) unsaved: Text,
+    pub(super) machines_close_by: Text,
     pub(super) what_it_does: Text,
     pub(super) not_known: Text,
     pub(super) yes: Text,
@@ -143,6 +170,10 @@ pub(super) struct LocatorWords {
     pub(super) fee: Text,
     pub(super) fee_buying: Text,
     pub(super) fee_selling: Text,
+    /// Formats an amount of money, with its currency if known.
+    pub(super) money: fn(u32, Option<Currency>) -> String,
+    /// Formats what an amount of money buys, from both amounts.
+    pub(super) buys_about: TwoTexts,
     pub(super) limit: Text,
     pub(super) limit_least: WithText,
     pub(super) limit_once: WithText,
@@ -194,9 +225,12 @@ pub(super) struct LocatorWords {
     pub(super) asks_geocoder: WithText,
 
     pub(super) date: fn(Date) -> String,
+    /// Formats a date without its year.
+    pub(super) day_and_month: fn(Date) -> String,
     pub(super) long_date: fn(Date) -> String,
     pub(super) time: fn(Time) -> String,
     pub(super) weekday: fn(Weekday) -> Text,
+    pub(super) short_weekday: fn(Weekday) -> Text,
     pub(super) on_day: TwoTexts,
     pub(super) number: fn(usize) -> String,
     /// Formats a decimal number that is written with a point.
@@ -226,6 +260,15 @@ pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
 /// Formats a distance, with one decimal place if it is short: `0.4`, `12`.
 fn rounded(distance: f64) -> String {
     if distance < 9.95 { format!("{distance:.1}") } else { format!("{distance:.0}") }
+}
+
+/// Formats a whole amount of money, such as `$100` or `100 EUR`.
+fn dollars(amount: u32, currency: Option<Currency>) -> String {
+    match currency.map(|currency| currency.to_string()) {
+        Some(code) if code != "USD" => format!("{amount}\u{a0}{code}"),
+        Some(_) => format!("${amount}"),
+        None => amount.to_string(),
+    }
 }
 
 /// Formats a number with a separator between thousands.

@@ -5,8 +5,10 @@ use signpost_locator::AtmStatus;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::spanish_words::{country, filter_name, part, place_note, status_reason, time, unknown_reason, weekday};
-use super::{LocatorWords, grouped, rounded};
+use super::spanish_words::{
+    ago, country, filter_name, part, place_note, short_weekday, time, unknown_for_all, unknown_status, weekday,
+};
+use super::{LocatorWords, dollars, grouped, rounded};
 
 /// Formats a number, with spaces between thousands if it has five digits or more.
 fn number(number: usize) -> String {
@@ -41,6 +43,19 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     search: "Buscar",
     search_label: "Ciudad, código postal o aeropuerto",
     search_examples: "Por ejemplo: Austin, TX · 78701 · LAX",
+    near_me: "Cerca de mí",
+    near_asking: "Tu navegador pregunta si puede compartir tu ubicación. Se redondea a tres decimales, unos 100 m, antes de \
+                  enviarla.",
+    near_denied: "Tu navegador no compartió tu ubicación. Escribe una ciudad o un código postal.",
+    near_failed: "Tu dispositivo no encontró su ubicación. Escribe una ciudad o un código postal.",
+    near_insecure: "Los navegadores solo comparten la ubicación con páginas https, y esta es http. Escribe una ciudad o un \
+                    código postal.",
+    near_scriptless: "«Cerca de mí» necesita JavaScript. Escribe una ciudad y un estado, un código postal o un aeropuerto.",
+    near_you: "ti",
+    near_rounded: |at| format!("Búsqueda alrededor de {at}: tu ubicación, redondeada a tres decimales (unos 100 m)."),
+    saved_list: "Guardados en este navegador",
+    saved_note: "La lista se guarda solo en este navegador.",
+    saved_remove: "Quitar",
     near_title: |place| html! { "Cajeros de Bitcoin cerca de " (place) },
     near_what: "¿Dónde quieres buscar?",
     say_where: "Di dónde: escribe una ciudad y un estado, un código postal o un aeropuerto.",
@@ -62,13 +77,14 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         _ => format!("{count} cajeros de Bitcoin en {place}, con dirección, estado y desde cuándo se conoce."),
     },
     machines: |count| html! { b { (number(count)) } @if count == 1 { " cajero" } @else { " cajeros" } },
-    checked_lately: |count| html! { b { (number(count)) } @if count == 1 { " comprobado" } @else { " comprobados" } " en el último año" },
-    nearest_first: |middle| format!("el más cercano primero, desde el centro de {middle}"),
+    nearest_first: "el más cercano primero",
     towns_close_by: "Localidades cercanas",
     filter: "Filtrar",
     filter_name,
+    within_a_year: " en un año",
+    unknown_for_all,
     hours_known: |known, all| match (known, all - known) {
-        (0, _) => "No se conoce el horario de ninguno, así que ninguno cuenta como abierto.".to_owned(),
+        (0, _) => "No tenemos el horario de estos cajeros.".to_owned(),
         (known, 1) => format!("Se conoce el horario de {known} de los {all}. El otro no cuenta como abierto."),
         (known, others) => {
             format!("Se conoce el horario de {known} de los {all}. Los otros {others} no cuentan como abiertos.")
@@ -82,14 +98,9 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     },
     no_address: "dirección no conocida",
     buy_and_sell: "Compra y venta",
-    buy_only: "Solo compra",
-    buy_at_least: "Compra; venta no conocida",
-    sell_only: "Solo venta",
+    buy_only: "Compra",
+    sell_only: "Venta",
     trades_nothing: "Ni compra ni venta",
-    trades_unknown: "Compra o venta no conocida",
-    fee_percent: |percent| format!("comisión {percent} %"),
-    fee_unknown: "comisión no conocida",
-    terms_unknown: "compra, venta y comisión no conocidas",
     map: "Mapa",
 
     open: "Abierto",
@@ -101,14 +112,21 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     closed_for_good: "Cerrado para siempre",
     out_of_service: "Fuera de servicio",
     unknown: "Desconocido",
-    unknown_reason,
-    status_reason,
+    unknown_status,
+    not_confirmed: "Sin confirmar",
+    not_confirmed_since: |year| format!("Sin confirmar desde {year}"),
+    confirmed: |ago| format!("Confirmado {ago}"),
+    confirmed_by: |count, ago| match count {
+        1 => format!("Confirmado {ago} por 1 persona"),
+        _ => format!("Confirmado {ago} por {count} personas"),
+    },
+    reported: |ago| format!("Comunicado {ago}"),
+    ago,
     checked_on: |date| format!("comprobado: {date}"),
-    reported_on: |date| format!("comunicado: {date}"),
-    undated: "nadie dijo cuándo",
 
     in_force_since: |date| format!("En vigor desde el {date}"),
     sent_here: "¿Alguien te envió aquí? Detente.",
+    and_laws: |count| if count == 1 { "Y 1 ley.".to_owned() } else { format!("Y {count} leyes.") },
     call_someone: "Llama primero a alguien de confianza.",
     report_fraud: |site| html! { "Denúncialo en " (site) "." },
 
@@ -120,14 +138,21 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     unlisted: |source, date| format!("{source} ya no lo incluye desde el {date}"),
     unlisted_text: "Puede que ya no esté. Busca otro cerca de ti.",
     status: "Estado",
-    there_it_is: |day, time| format!("Allí es {day}, {time}."),
+    local_time: |day, time| format!("Hora local: {day} {time}"),
     directions: "Cómo llegar",
-    directions_by: "También con",
+    directions_by: "Cómo llegar con:",
+    other_app: "Otra aplicación",
     coordinates: "Coordenadas:",
     call: "Llamar al",
     website: "Sitio web",
     copy_address: "Copiar dirección",
     address_copied: "La dirección está copiada.",
+    share: "Compartir",
+    link_copied: "El enlace está copiado.",
+    save: "Guardar",
+    saved: "Guardado en este navegador. La lista está en la primera página.",
+    unsaved: "Quitado de la lista de este navegador.",
+    machines_close_by: "Cajeros cercanos",
     what_it_does: "Qué hace",
     not_known: "no se sabe",
     yes: "Sí",
@@ -138,6 +163,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     fee: "Comisión",
     fee_buying: "al comprar",
     fee_selling: "al vender",
+    money: dollars,
+    buys_about: |paid, bought| format!("Con {paid} compras unos {bought}"),
     limit: "Límite",
     limit_least: |amount| format!("al menos {amount}"),
     limit_once: |amount| format!("{amount} como máximo cada vez"),
@@ -175,12 +202,12 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     today: "hoy",
     time_zone: |zone| format!("Zona horaria: {zone}."),
 
-    about_lead: "De dónde vienen los cajeros de estas páginas y qué se hace con lo que dicen sus fuentes.",
+    about_lead: "De dónde vienen los cajeros de estas páginas y cómo combinamos las fuentes.",
     licence: "Crédito y licencia",
     machines_head: "Cajeros",
     places_from: "Otros datos.",
-    status_lead: "Un estado vale lo que vale su fecha, así que la fecha está siempre a su lado. Lo que nadie ha dicho es \
-                  desconocido: nada se supone.",
+    status_lead: "Un estado vale lo que vale su fecha, así que siempre lleva su fecha. Lo que ninguna fuente dice es desconocido: \
+                  nada se supone.",
     statuses: [
         (
             AtmStatus::Open,
@@ -193,18 +220,18 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         (
             AtmStatus::Unknown,
             "Desconocido",
-            "Nadie ha dicho que funcione, o el dato es antiguo o no tiene fecha, o no se conoce su horario, o una \
-                                             ley lo prohíbe.",
+            "No está confirmado, o el dato es antiguo o no tiene fecha, o no se conoce su horario, o una ley lo prohíbe.",
         ),
         (AtmStatus::PermanentlyClosed, "Cerrado para siempre", "Una fuente dice que ya no está. Las listas lo omiten."),
     ],
     status_end: "Las filas de varias fuentes que son un solo cajero se muestran como uno. La página de cada cajero dice qué \
                  fuente dice qué.",
     advisories: "Advertencias de leyes y fraudes",
-    advisories_text: "Donde una ley prohíbe o limita los cajeros, la página lo dice primero, con su fuente y el día en que alguien \
-                      la leyó por última vez. Donde no se dice nada, puede haber una ley. Esto no es consejo.",
+    advisories_text: "Donde una ley prohíbe o limita los cajeros, la página lo dice primero, con su fuente y el día en que se \
+                      leyó por última vez. Donde no se dice nada, puede haber una ley. Esto no es consejo.",
     your_searches: "Tus búsquedas",
-    your_searches_text: "En estas páginas tu navegador no pide nada a otro servidor. El registro no tiene ni lo que escribes ni dónde estás.",
+    your_searches_text: "En estas páginas tu navegador no pide nada a otro servidor. El registro no tiene ni lo que escribes ni dónde estás. \
+                         «Cerca de mí» envía tu ubicación solo cuando lo pulsas, redondeada a tres decimales, unos 100 m.",
     asks_geocoder: |name| {
         format!(
             "Este servidor pregunta a {name} por los lugares cuyo nombre no conoce: se entera del texto, no de quién lo escribió."
@@ -212,9 +239,13 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
     },
 
     date: |date| short_date(Language::Spanish, date),
+    day_and_month: |date| {
+        short_date(Language::Spanish, date).rsplit_once(' ').map_or_else(String::new, |(day, _)| day.to_owned())
+    },
     long_date: |date| long_date(Language::Spanish, date),
     time,
     weekday,
+    short_weekday,
     on_day: |day, time| format!("{day}, {time}"),
     number,
     decimal: |number| number.replace('.', ","),

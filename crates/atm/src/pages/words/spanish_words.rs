@@ -4,6 +4,7 @@ use jiff::civil::{Time, Weekday};
 use signpost_locator::gazetteer::PlaceNote;
 use signpost_locator::{Country, StatusReason};
 
+use super::super::fact::UnknownFact;
 use super::super::filters::ListFilter;
 use super::Text;
 
@@ -43,50 +44,73 @@ pub(super) fn country(country: Country) -> Text {
 pub(super) fn filter_name(filter: ListFilter) -> Text {
     match filter {
         ListFilter::All => "Todos",
-        ListFilter::Open => "Abiertos ahora",
+        ListFilter::Open => "Abiertos",
         ListFilter::PaysOut => "Dan efectivo",
-        ListFilter::Checked => "Comprobados en un año",
+        ListFilter::Checked => "Comprobados",
     }
 }
 
-/// Returns the text that follows "Desconocido:".
-pub(super) fn unknown_reason(reason: StatusReason<'_>, year: Option<i16>) -> String {
+pub(super) fn short_weekday(day: Weekday) -> Text {
+    match day {
+        Weekday::Monday => "lun",
+        Weekday::Tuesday => "mar",
+        Weekday::Wednesday => "mié",
+        Weekday::Thursday => "jue",
+        Weekday::Friday => "vie",
+        Weekday::Saturday => "sáb",
+        Weekday::Sunday => "dom",
+    }
+}
+
+/// Formats a number of days before today.
+pub(super) fn ago(days: i32) -> String {
+    match days {
+        ..=0 => "hoy".to_owned(),
+        1 => "ayer".to_owned(),
+        2..=13 => format!("hace {days} días"),
+        14..=59 => format!("hace {} semanas", days / 7),
+        60..=364 => format!("hace {} meses", days / 30),
+        _ => "hace más de un año".to_owned(),
+    }
+}
+
+/// Formats the sentence about facts that are unknown for all of `count` ATMs.
+pub(super) fn unknown_for_all(facts: &[UnknownFact], count: usize) -> String {
+    let name = |fact: &UnknownFact| match fact {
+        UnknownFact::Hours => Some("el horario"),
+        UnknownFact::Fee => Some("la comisión"),
+        UnknownFact::Services => Some("los servicios"),
+        UnknownFact::Confirmation => None,
+    };
+    let names: Vec<&str> = facts.iter().filter_map(name).collect();
+    let these = if count == 1 { "este cajero" } else { "estos cajeros" };
+    let mut text = match &names[..] {
+        [] => String::new(),
+        [only] => format!("No tenemos {only} de {these}."),
+        [others @ .., last] => format!("No tenemos {} ni {last} de {these}.", others.join(", ")),
+    };
+    if facts.contains(&UnknownFact::Confirmation) {
+        text.push_str(match (text.is_empty(), count) {
+            (true, 1) => "Este cajero está sin confirmar.",
+            (true, _) => "Ninguno de estos cajeros está confirmado.",
+            (false, 1) => " Está sin confirmar.",
+            (false, _) => " Ninguno está confirmado.",
+        });
+    }
+    text
+}
+
+/// Formats an unknown status.
+pub(super) fn unknown_status(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
-        (StatusReason::OldReport, Some(year)) => return format!("nadie lo comprueba desde {year}"),
-        (StatusReason::OldReport, None) => "nadie lo comprueba desde hace tiempo",
-        (StatusReason::Undated, _) => "su dato no tiene fecha",
-        (StatusReason::UncertainHours, _) => "su horario no es seguro",
-        (StatusReason::HoursInWords, _) => "mira su horario",
-        (StatusReason::HoursBySun, _) => "su horario sigue al sol",
-        (StatusReason::NoTimeZone, _) => "no se conoce su zona horaria",
-        (StatusReason::NoHours, _) => "no se conoce su horario",
-        (StatusReason::Law(_), _) => "la ley los prohíbe aquí",
-        (StatusReason::Reports(_), _) => "hay visitantes que dicen que no se puede usar",
-        _ => "nadie ha dicho que funcione",
-    }
-    .to_owned()
-}
-
-pub(super) fn status_reason(reason: StatusReason<'_>) -> String {
-    match reason {
-        StatusReason::AlwaysOpen => "Dicen que funciona, y nunca cierra.",
-        StatusReason::WithinHours => "Dicen que funciona, y está dentro de su horario.",
-        StatusReason::OutsideHours => "Está fuera de su horario.",
-        StatusReason::OldReport => "Dijeron que funcionaba, pero hace más de un año.",
-        StatusReason::Undated => "Dicen que funciona, pero el dato no tiene fecha.",
-        StatusReason::UncertainHours => "Dicen que funciona, pero su horario no deja claro si está abierto ahora.",
-        StatusReason::HoursInWords => "Dicen que funciona, pero su horario está escrito con palabras.",
-        StatusReason::HoursBySun => "Dicen que funciona, pero su horario sigue al sol.",
-        StatusReason::NoTimeZone => "Dicen que funciona, pero no se conoce su zona horaria.",
-        StatusReason::NoHours => "Dicen que funciona, pero no se conoce su horario.",
-        StatusReason::OutOfService => "Dicen que está fuera de servicio.",
-        StatusReason::ClosedForNow => "Dicen que está cerrado por un tiempo.",
-        StatusReason::Gone => "Dicen que ya no está.",
-        StatusReason::UnreportedAlways => "Nunca cierra, pero nadie ha dicho que funcione.",
-        StatusReason::UnreportedWithinHours => "Está dentro de su horario, pero nadie ha dicho que funcione.",
-        StatusReason::NothingReported => "Nadie ha dicho que funcione.",
-        StatusReason::Reports(_) => "Se sigue de los avisos recibidos.",
-        StatusReason::Law(_) => "Su estado no se conoce porque la ley prohíbe estos cajeros aquí.",
+        (StatusReason::OldReport, Some(year)) => return format!("Sin confirmar desde {year}"),
+        (StatusReason::UncertainHours, _) => "Horario no seguro",
+        (StatusReason::HoursInWords, _) => "Mira su horario",
+        (StatusReason::HoursBySun, _) => "Abre con la luz del día",
+        (StatusReason::NoTimeZone, _) => "Zona horaria no conocida",
+        (StatusReason::NoHours, _) => "Horario no conocido",
+        (StatusReason::Law(_), _) => "Desconocido: la ley los prohíbe aquí",
+        _ => "Sin confirmar",
     }
     .to_owned()
 }

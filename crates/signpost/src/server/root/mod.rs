@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use signpost_atm::pages::home;
-use signpost_platform::pages::accept::prefers_html;
+use signpost_platform::pages::accept::prefers_json;
 use signpost_platform::pages::assets::FAVICON;
 use signpost_platform::pages::{Frame, HtmlPage, Language, Layout};
 use signpost_platform::web::problem::Problem;
@@ -61,7 +61,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
 }
 
 async fn show(State(app): State<Arc<App>>, language: Language, request: Request) -> Response {
-    if !prefers_html(request.headers()) {
+    if prefers_json(request.headers()) {
         return ([(header::VARY, "accept")], Problem::NotFound).into_response();
     }
     if !app.config.services.contains(&Service::Atm) {

@@ -22,6 +22,8 @@ pub(super) struct AtlasWords {
     pub(super) here: &'static str,
     pub(super) asking: &'static str,
     pub(super) failed: &'static str,
+    /// The mark of the user on the map.
+    pub(super) you: &'static str,
     pub(super) in_sight: &'static str,
     pub(super) count: fn(usize) -> String,
     pub(super) nearest: fn(usize) -> String,

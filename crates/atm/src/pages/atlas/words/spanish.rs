@@ -4,19 +4,20 @@ use super::AtlasWords;
 
 pub(super) const ATLAS: AtlasWords = AtlasWords {
     title: "Mapa de cajeros de Bitcoin",
-    description: "Todos los cajeros de Bitcoin en un mapa. Se dibuja aquí: no se consulta ningún servicio de mapas.",
+    description: "Todos los cajeros de Bitcoin en un mapa.",
     drawing: |count| format!("Mapa de {count} cajeros. La lista de al lado dice lo mismo con palabras."),
     overview: |count| {
         format!("Mapa de {count} cajeros sobre los límites de países y estados. La lista dice lo mismo con palabras.")
     },
     thinned: |dots| format!("Solo {dots} cajeros son puntos."),
     keys: "Cada punto es un cajero; la lista dice si está abierto. Arrastra el mapa, o muévelo con las flechas, + y −. Un clic \
-           muestra los cajeros de ese lugar, e Intro los del centro. No se consulta ningún servicio de mapas.",
+           muestra los cajeros de ese lugar, e Intro los del centro.",
     closer: "Acercar",
     farther: "Alejar",
     here: "Usar mi ubicación",
-    asking: "Se pregunta a tu dispositivo dónde está.",
-    failed: "Tu dispositivo no dice dónde está. Escribe arriba una ciudad o un código postal.",
+    asking: "Tu navegador pregunta si puede compartir tu ubicación. Se redondea a tres decimales, unos 100 m.",
+    failed: "Tu dispositivo no comparte su ubicación. Escribe arriba una ciudad o un código postal.",
+    you: "Tú",
     in_sight: "A la vista",
     count: |count| match count {
         0 => "Ningún cajero a la vista".to_owned(),

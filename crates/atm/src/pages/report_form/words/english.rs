@@ -36,15 +36,13 @@ pub(super) const REPORT: ReportWords = ReportWords {
     thanks_waits: "Many reports came at once. A person looks at yours before it is shown.",
     back: "Back to the machine",
     people_count: |seen, count| match count {
-        1 => format!("1 person says that {}.", claim(seen)),
-        _ => format!("{count} people say that {}.", claim(seen)),
+        1 => format!("1 person says {}", claim(seen)),
+        _ => format!("{count} people say {}", claim(seen)),
     },
     decided: |by, seen| match by {
-        DecidedBy::Operator => format!("Its operator says that {}.", claim(seen)),
-        DecidedBy::Moderator => format!("The people who run this site say that {}.", claim(seen)),
+        DecidedBy::Operator => format!("its operator says {}", claim(seen)),
+        DecidedBy::Moderator => format!("the people who run this site say {}", claim(seen)),
     },
-    disputed: "That is disputed.",
-    newest: |day| format!("Newest report: {day}."),
 };
 
 /// Returns a clause that describes a finding.

@@ -34,12 +34,10 @@ pub(super) struct ReportWords {
     pub(super) thanks_known: &'static str,
     pub(super) thanks_waits: &'static str,
     pub(super) back: &'static str,
-    /// Formats a sentence with the number of people who reported a finding.
+    /// Formats a clause with the number of people who reported a finding.
     pub(super) people_count: fn(Finding, usize) -> String,
+    /// Formats a clause with the decision of the operator or the moderator.
     pub(super) decided: fn(DecidedBy, Finding) -> String,
-    pub(super) disputed: &'static str,
-    /// Formats the date of the newest report.
-    pub(super) newest: fn(&str) -> String,
 }
 
 /// Returns the texts of the report form in a language.

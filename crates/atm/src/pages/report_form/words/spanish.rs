@@ -36,15 +36,13 @@ pub(super) const REPORT: ReportWords = ReportWords {
     thanks_waits: "Llegaron muchos avisos a la vez. Una persona mira el tuyo antes de que se muestre.",
     back: "Volver al cajero",
     people_count: |seen, count| match count {
-        1 => format!("1 persona dice que {}.", claim(seen)),
-        _ => format!("{count} personas dicen que {}.", claim(seen)),
+        1 => format!("1 persona dice que {}", claim(seen)),
+        _ => format!("{count} personas dicen que {}", claim(seen)),
     },
     decided: |by, seen| match by {
-        DecidedBy::Operator => format!("Su operador dice que {}.", claim(seen)),
-        DecidedBy::Moderator => format!("Quien lleva este sitio dice que {}.", claim(seen)),
+        DecidedBy::Operator => format!("su operador dice que {}", claim(seen)),
+        DecidedBy::Moderator => format!("quien lleva este sitio dice que {}", claim(seen)),
     },
-    disputed: "Hay opiniones distintas.",
-    newest: |day| format!("Aviso más reciente: {day}."),
 };
 
 /// Returns a clause that describes a finding.
