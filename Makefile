@@ -1,5 +1,5 @@
 # The tasks of this project. `make ci` is exactly the CI run.
-.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check language fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
+.PHONY: reference run programs clients sdks pages test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-engines test-openid check language fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
 # Records the duration of a part of the tests; `make ci` prints all of them at the end.
 PART := bash tests/part.sh
@@ -19,9 +19,10 @@ run:
 # only the program, then the rest. The longest parts start first: --assume-old, because otherwise make would start the
 # targets with built prerequisites first. Three at a time overload two cores: two tests failed with a timeout.
 test: setup
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks test-api
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks pages test-api
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target --assume-old=programs --assume-old=clients --assume-old=sdks \
-	  test-pages test-postgres test-openid test-sdks test-clients
+	  --assume-old=pages \
+	  test-pages test-postgres test-openid test-engines test-sdks test-clients
 
 # Selects the whole workspace with the features of its tests: other selections have other features, and would build every
 # dependency again.
@@ -56,9 +57,11 @@ test-api: programs
 	$(PART) "deploy: package" sh tests/deploy/package.sh
 	$(PART) "deploy: release" sh tests/deploy/release.sh
 
-# Tests the SDKs in TypeScript, Python and Go with the tools of each language. The Rust SDK is in `test-rust`.
+# Tests the SDKs in TypeScript, Python and Go with the tools of each language, and the commands of their pages. The Rust SDK is
+# in `test-rust`.
 test-sdks: sdks programs
 	$(PART) "SDKs" sh tests/sdk/run.sh
+	$(PART) "SDK pages" bash tests/sdk/pages.sh
 
 # Builds the SDKs and their example sites, which the tests of the pages visit. Uses the Node.js of the clients.
 sdks: clients
@@ -68,10 +71,18 @@ sdks: clients
 test-newest-python: programs
 	sh sdk/python/test.sh --newest
 
+# Installs the driver of Chromium and the packages of the test sites.
+pages: clients
+	$(PART) "install: pages" sh tests/pages/run.sh --install
+
 # Tests the pages in Debian's Chromium.
-test-pages: sdks programs
+test-pages: sdks pages programs
 	$(PART) "vendored files" sh tests/vendor.sh
 	$(PART) "pages" sh tests/pages/run.sh
+
+# Tests the main journeys in Debian's Firefox and WebKitGTK.
+test-engines: pages programs
+	$(PART) "Firefox, WebKit" sh tests/engines/run.sh
 
 # Tests logins at third-party relying parties with the built program: with a single server, and with three.
 test-openid: programs

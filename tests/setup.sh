@@ -16,9 +16,16 @@ need redis-server redis-server
 need redis-cli redis-tools
 need faketime faketime
 need chromium-headless-shell chromium-headless-shell
+need firefox-esr firefox-esr
+need WebKitWebDriver webkit2gtk-driver
+need Xvfb xvfb
 need php php-cli
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing="$missing libapache2-mod-auth-openidc"
+# Rails, without its metapackage, which conflicts with newer Node.js.
+for package in ruby-railties ruby-activerecord ruby-sqlite3 puma ruby-omniauth-openid-connect ruby-omniauth-rails-csrf-protection; do
+  dpkg-query --status "$package" >/dev/null 2>&1 || missing="$missing $package"
+done
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 # tests/openid/run.sh downloads Debian sources, which requires the package lists.
 if [ -z "$missing" ] && apt-cache show golang-github-coreos-go-oidc-dev >/dev/null 2>&1; then exit 0; fi
