@@ -22,7 +22,7 @@ test('wrong numbers are explained, and the third ends the login', async () => {
   const shown = await codeOf(page);
   const answer = await wallet.scan(shown.code, otherThan(shown.number));
   assert.equal(answer.status, 406);
-  assert.deepEqual(await isRefused(page, /That was another number/), shown);
+  assert.deepEqual(await isRefused(page, /That number is wrong/), shown);
   await wallet.scan(shown.code, otherThan(shown.number));
   await page.getByText('One try is left').waitFor();
   await wallet.scan(shown.code, otherThan(shown.number));

@@ -22,7 +22,7 @@ test('another browser sees no code and starts again', async () => {
     const reply = await stranger.context.request.get(`${session.page_url}/${path}`);
     assert.equal(reply.status(), 403, path);
   }
-  await seen.getByRole('link', { name: /Begin anew/ }).click();
+  await seen.getByRole('link', { name: /Start over/ }).click();
   assert.equal(await back(seen), 'out');
   // The owner's page is unchanged.
   assert.deepEqual(await codeOf(page), { code, number });

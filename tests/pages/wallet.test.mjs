@@ -11,9 +11,16 @@ import { Stage } from './stage.mjs';
 const stage = Stage.set();
 const address = () => `${stage.server.origin}/wallet`;
 
-/** Creates a wallet on its start page; returns its 24 words. */
+/** Creates a wallet on its start page, and saves its words; returns the 24 words. */
 async function make(page) {
   await page.getByRole('button', { name: 'Make a wallet' }).click();
+  const main = await state(page, 'home');
+  await main.getByRole('button', { name: 'Save the words now' }).click();
+  return save(page);
+}
+
+/** Repeats the words on the screen; returns them. */
+async function save(page) {
   await state(page, 'words');
   const words = await page.locator('#words li').allInnerTexts();
   assert.equal(words.length, 24);
@@ -94,12 +101,63 @@ test('another browser requires the number, and reports a wrong one', async () =>
   await page.locator('#number-error', { hasText: 'Type two digits' }).waitFor();
   await page.locator('#number').fill(other);
   await page.locator('#agree').click();
-  await page.locator('#number-error', { hasText: 'another number' }).waitFor();
+  await page.locator('#number-error', { hasText: 'That number is wrong' }).waitFor();
   await checkLooks(page);
   await page.locator('#number').fill(number);
   await page.locator('#agree').click();
   await state(page, 'outcome');
   assert.match(await back(login.page), /^in usr_/);
+});
+
+test('a new wallet logs in before its words are saved', async () => {
+  const site = await stage.site();
+  const visitor = await stage.visitor();
+  const page = await visitor.open(`${site.origin}/register`);
+  await state(page, 'waiting');
+  await page.locator('#use-wallet').click();
+  await state(page, 'start');
+  await page.getByRole('button', { name: 'Make a wallet' }).click();
+  await state(page, 'confirm');
+  await page.locator('#agree').click();
+  assert.match(await back(page), /^in usr_/);
+  const wallet = await visitor.open(address());
+  const notice = (await state(wallet, 'home')).locator('[data-screen="home"] [data-unsaved]');
+  await notice.getByText('Your 24 words are not saved yet').waitFor();
+  await checkLooks(wallet);
+  await notice.getByRole('button').click();
+  await state(wallet, 'words');
+  const first = await wallet.locator('#words li').allInnerTexts();
+  await wallet.getByRole('button', { name: 'Later' }).click();
+  await state(wallet, 'home');
+  await wallet.reload();
+  await state(wallet, 'home');
+  await notice.getByRole('button').click();
+  assert.deepEqual(await save(wallet), first);
+  await state(wallet, 'home');
+  assert.ok(!(await notice.isVisible()));
+  await wallet.reload();
+  await state(wallet, 'home');
+  assert.ok(!(await notice.isVisible()));
+});
+
+test('after the first login, a live code asks to save the words', async () => {
+  const site = await stage.site();
+  const visitor = await stage.visitor();
+  const page = await visitor.open(address());
+  await state(page, 'start');
+  await page.getByRole('button', { name: 'Make a wallet' }).click();
+  await state(page, 'home');
+  const login = await stage.atLogin(site, { mode: 'register' });
+  const { code, number } = await codeOf(login.page);
+  await paste(page, { code, number });
+  await state(page, 'outcome');
+  await page.getByRole('button', { name: 'To the wallet' }).click();
+  await page.getByLabel('Or paste the link of a code').fill(code.replace('%2Fsandbox%2F', '%2F').replace('/sandbox/', '/'));
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await state(page, 'words');
+  // The second time in this tab it does not ask.
+  await page.getByRole('button', { name: 'Later' }).click();
+  assert.match(await (await state(page, 'outcome')).innerText(), /This wallet is for trying out/);
 });
 
 test('a restored wallet logs in as its user', async () => {
@@ -138,6 +196,8 @@ test('a wallet requires its words to be repeated', async () => {
   const visitor = await stage.visitor();
   const page = await visitor.open(address());
   await page.getByRole('button', { name: 'Make a wallet' }).click();
+  const home = await state(page, 'home');
+  await home.getByRole('button', { name: 'Save the words now' }).click();
   await state(page, 'words');
   await checkLooks(page);
   const words = await page.locator('#words li').allInnerTexts();
@@ -146,7 +206,7 @@ test('a wallet requires its words to be repeated', async () => {
   assert.match(await page.locator('#word-0-error').innerText(), /^Word \d+ is another one/);
   await checkLooks(page);
   await page.reload();
-  await state(page, 'start');
+  await state(page, 'home');
   const { wallets } = JSON.parse(readFileSync(new URL('../../vectors/browser_wallet.json', import.meta.url), 'utf8'));
   assert.notEqual(words.join(' '), wallets[0].words);
 });

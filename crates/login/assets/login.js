@@ -13,6 +13,13 @@ const OFFER_MS = 4 * 60_000;
 /** Seconds at which a screen reader announces the countdown. */
 const SAID_ALOUD = [30, 10];
 
+/** Time in which a phone opens the application of a link. */
+const OPENING_MS = 1500;
+/** The key of the method that was used last in this browser. */
+const LAST_METHOD = 'signpost-login-method';
+/** The ID of a control → its method. */
+const METHODS = { 'use-passkey': 'passkey', 'use-wallet': 'browser', 'open-wallet': 'scan', 'open-lightning': 'lightning' };
+
 const page = location.pathname;
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
 
@@ -54,6 +61,55 @@ function later(what, ms) {
 function unfollow() {
   stream?.close();
   stream = null;
+}
+
+/** Shows one way on a phone, and the rest behind a button: the passkey, or the browser wallet if it was used last. */
+function arrange() {
+  const root = document.documentElement.classList;
+  const [passkey, wallet] = [root.contains('has-passkeys') ? part('use-passkey') : null, part('use-wallet')];
+  const last = lastMethod();
+  const primary = last === 'browser' && wallet ? wallet : (passkey ?? wallet);
+  for (const way of [passkey, wallet]) way?.classList.toggle('primary', way === primary);
+  root.toggle('one-way', primary !== null && part('other-ways') !== null);
+  // A user who logged in with a wallet on this phone finds it again.
+  if (last === 'scan' || last === 'lightning') root.add('all-ways');
+}
+
+function lastMethod() {
+  try {
+    return localStorage.getItem(LAST_METHOD);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores the method that the user chose in this tab, which it may leave for the wallet. @param {string} method */
+function chooseMethod(method) {
+  try {
+    sessionStorage.setItem(LAST_METHOD, method);
+  } catch {
+    // Without storage, the page begins with the same way each time.
+  }
+}
+
+/** Stores the method of a completed login, for the next page. */
+function rememberMethod() {
+  try {
+    const chosen = sessionStorage.getItem(LAST_METHOD);
+    if (chosen) localStorage.setItem(LAST_METHOD, chosen);
+  } catch {
+    // As above.
+  }
+}
+
+/** Tells the user if no application opened a link: then the page stays visible. @param {Element} link */
+function expectOpening(link) {
+  setTimeout(() => {
+    const notice = link.closest('div')?.querySelector('.unopened');
+    if (document.hidden || !link.isConnected || !(notice instanceof HTMLElement)) return;
+    notice.hidden = false;
+    say(notice.querySelector('h2')?.textContent ?? '');
+  }, OPENING_MS);
 }
 
 /** Opens the stream, if the login is pending and the page is visible: a browser allows six connections for all tabs. */
@@ -157,6 +213,8 @@ function begin() {
   count(Number(part('expires')?.dataset.left ?? 0));
   part('try-now')?.addEventListener('click', look);
   document.dispatchEvent(new Event('signpost:page'));
+  if (main.dataset.state === 'done') rememberMethod();
+  else arrange();
   goOn();
   clearTimeout(offered);
   if (part('passkey-offer')) offered = setTimeout(declineForNow, OFFER_MS);
@@ -246,6 +304,18 @@ function wake() {
 }
 
 document.addEventListener('visibilitychange', wake);
+document.addEventListener('click', (event) => {
+  const control = event.target instanceof Element ? event.target.closest('a, button') : null;
+  if (control?.id === 'other-ways') {
+    document.documentElement.classList.add('all-ways');
+    part('methods')?.focus();
+  }
+  const method = METHODS[/** @type {keyof typeof METHODS} */ (control?.id)];
+  if (!control || !method) return;
+  chooseMethod(method);
+  if (control.id.startsWith('open-')) expectOpening(control);
+});
+document.addEventListener('signpost:passkeys', arrange);
 // The response to a form and the stream may both report the end of the login: the code must be sent only once.
 document.addEventListener('submit', (event) => {
   isSending = !event.defaultPrevented;

@@ -150,7 +150,8 @@ async function arm() {
   try {
     await ask(false);
   } catch (error) {
-    if (!waiting?.signal.aborted) await complain(error);
+    // The user pressed nothing, so an error of the device is no answer to anything.
+    if (!waiting?.signal.aborted && !(error instanceof DOMException)) await complain(error);
   }
 }
 
@@ -186,6 +187,7 @@ async function start() {
   const root = document.documentElement.classList;
   if (api && credentials) {
     root.add('has-passkeys');
+    document.dispatchEvent(new Event('signpost:passkeys'));
     const canFill = await Promise.resolve(api.isConditionalMediationAvailable?.()).catch(() => false);
     if (canFill) root.add('autofills');
   }

@@ -1,11 +1,12 @@
 // @ts-check
 // The browser's storage: the root of all keys, encrypted with a key that scripts cannot export, and the sites that it was
-// used at. The words are never stored.
+// used at. The words are stored in the same way until the user has saved them, and then deleted.
 
 const DATABASE = 'signpost-wallet';
 const VAULT = 'vault';
 const SITES = 'sites';
 const ROOT = 'root';
+const WORDS = 'words';
 /** Remains if a browser clears only its databases, so that the loss of a wallet is detected. */
 const MARK = 'signpost-wallet';
 
@@ -20,16 +21,23 @@ export async function lookForWallet() {
   return hadWallet() ? 'lost' : 'none';
 }
 
-/** Stores the root, which is zeroed afterwards. @param {Uint8Array<ArrayBuffer>} root */
-export async function keepRoot(root) {
-  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
-  const iv = crypto.getRandomValues(new Uint8Array(12));
-  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, root);
+/**
+ * Stores the root, which is zeroed afterwards, and the words if the user has not saved them yet.
+ * @param {Uint8Array<ArrayBuffer>} root
+ * @param {string[] | null} words
+ */
+export async function keepRoot(root, words) {
+  const sealedRoot = await seal(root);
   root.fill(0);
-  await put(VAULT, ROOT, { key, iv, sealed });
+  const sealedWords = words && (await seal(new TextEncoder().encode(words.join(' '))));
+  await inStores([VAULT], 'readwrite', (vault) => [
+    vault.put(sealedRoot, ROOT),
+    sealedWords ? vault.put(sealedWords, WORDS) : vault.delete(WORDS),
+  ]);
   setMark(true);
-  // If the browser refuses, it may delete the wallet when it runs out of space.
-  await navigator.storage?.persist?.().catch(() => false);
+  // Not awaited, because Firefox asks the user first. If the browser refuses, it may delete the wallet when it runs out
+  // of space.
+  navigator.storage?.persist?.().catch(() => false);
 }
 
 /**
@@ -42,12 +50,35 @@ export async function keepRoot(root) {
 export async function withRoot(use) {
   const kept = /** @type {Sealed | undefined} */ (await get(VAULT, ROOT));
   if (!kept) throw new Error('no wallet');
-  const root = new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: kept.iv }, kept.key, kept.sealed));
+  const root = await unseal(kept);
   try {
     return await use(root);
   } finally {
     root.fill(0);
   }
+}
+
+/** Returns the words that the user has not saved yet, or null. @returns {Promise<string[] | null>} */
+export async function findUnsavedWords() {
+  const kept = /** @type {Sealed | undefined} */ (await get(VAULT, WORDS));
+  return kept ? new TextDecoder().decode(await unseal(kept)).split(' ') : null;
+}
+
+/** Deletes the words, after the user has saved them. */
+export async function deleteWords() {
+  await inStores([VAULT], 'readwrite', (vault) => [vault.delete(WORDS)]);
+}
+
+/** Encrypts a secret with a new key. @param {Uint8Array<ArrayBuffer>} secret @returns {Promise<Sealed>} */
+async function seal(secret) {
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  return { key, iv, sealed: await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, secret) };
+}
+
+/** @param {Sealed} kept */
+async function unseal({ key, iv, sealed }) {
+  return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, sealed));
 }
 
 /** Deletes the keys and the sites. */

@@ -6,7 +6,7 @@ import { readCode } from './code.js';
 import { Refused, answer, askAbout, isOurs } from './handler.js';
 import { publicKeyOf, sign, toRoot, toSecret } from './keys.js';
 import { blame, day, duration, fill, main, part, say, show, text } from './screens.js';
-import { allSites, findSite, forgetAll, keepRoot, lookForWallet, rememberSite, withRoot } from './vault.js';
+import { allSites, deleteWords, findSite, findUnsavedWords, forgetAll, keepRoot, lookForWallet, rememberSite, withRoot } from './vault.js';
 import { WORD_COUNT, WrongWords, drawWords, readWords, toSeed } from './words.js';
 
 /** Number of words that the user must repeat. */
@@ -21,8 +21,10 @@ const host = main.dataset.host ?? '';
 let opened = null;
 /** The request that waits for the user's decision. @type {{ code: Code, context: Context } | null} */
 let asked = null;
-/** New words, until the user has repeated some of them. @type {string[]} */
+/** The words on the screen, until the user has repeated some of them. @type {string[]} */
 let drawn = [];
+/** Whether this page has asked the user to save the words. */
+let hasAskedToSave = false;
 /** Positions of the words to repeat, from 0. @type {number[]} */
 let positions = [];
 /** Stops the camera. */
@@ -34,7 +36,10 @@ async function begin() {
   asked = null;
   forgetWords();
   const found = await lookForWallet();
-  if (found === 'whole') return opened ? decide(opened.text) : home();
+  const isUnsaved = found === 'whole' && (await findUnsavedWords()) !== null;
+  for (const notice of main.querySelectorAll('[data-unsaved]')) notice.toggleAttribute('hidden', !isUnsaved);
+  if (found === 'whole' && opened) return isUnsaved && (await mustAskToSave(opened.text)) ? showWords() : decide(opened.text);
+  if (found === 'whole') return home();
   part('lost').hidden = found !== 'lost';
   part('waits').hidden = opened === null;
   show('start');
@@ -58,8 +63,23 @@ function home() {
 
 /* Creating and restoring a wallet */
 
+/** Creates a wallet. The user saves its words later. */
 async function make() {
-  drawn = await drawWords();
+  const words = await drawWords();
+  await keep(words, words);
+}
+
+/** Returns whether the user must be asked to save the words before an answer: after the first live login. @param {string} read */
+async function mustAskToSave(read) {
+  const isSandbox = readCode(read)?.webhook.pathname.startsWith('/sandbox/') ?? true;
+  if (isSandbox || hasAskedToSave || (await allSites()).length === 0) return false;
+  hasAskedToSave = true;
+  return true;
+}
+
+async function showWords() {
+  drawn = (await findUnsavedWords()) ?? [];
+  if (drawn.length === 0) return begin();
   part('words').replaceChildren(...drawn.map(item));
   show('words');
 }
@@ -96,7 +116,8 @@ async function checked(event) {
     blame(field.id, isRight(field, at) ? null : text('other-word', { position: String(positions[at] + 1) }));
   }
   if (!fields.every(isRight)) return;
-  await keep(drawn);
+  await deleteWords();
+  await begin();
 }
 
 /** @param {SubmitEvent} event */
@@ -107,7 +128,7 @@ async function restored(event) {
     const words = await readWords(field.value);
     blame(field.id, null);
     field.value = '';
-    await keep(words);
+    await keep(words, null);
   } catch (error) {
     if (!(error instanceof WrongWords)) throw error;
     blame(field.id, wrongWords(error));
@@ -122,9 +143,9 @@ function wrongWords({ reason, more }) {
   return text(meant ? 'unknown-meant' : 'unknown', { position: String(position), word, meant: meant ?? '' });
 }
 
-/** @param {string[]} words */
-async function keep(words) {
-  await keepRoot(await toRoot(await toSeed(words)));
+/** Stores the wallet of these words. @param {string[]} words @param {string[] | null} unsaved */
+async function keep(words, unsaved) {
+  await keepRoot(await toRoot(await toSeed(words)), unsaved);
   await begin();
 }
 
@@ -328,6 +349,7 @@ function start() {
   if (!globalThis.crypto?.subtle || !globalThis.indexedDB) return show('insecure');
   press('make', make);
   press('restore', () => show('restore'));
+  for (const button of document.querySelectorAll('[data-save]')) button.addEventListener('click', () => showWords().catch(fail));
   press('written', check);
   press('words-again', () => show('words'));
   press('scan', scan);

@@ -50,6 +50,19 @@ fn error(id: &str) -> Markup {
     html! { p.error id={ (id) "-error" } role="alert" hidden {} }
 }
 
+/// Renders the reminder that the 24 words are not saved yet.
+fn unsaved_notice(words: &WalletWords) -> Markup {
+    html! {
+        div.notice.warn data-unsaved hidden {
+            (PageIcon::Stop.draw(20))
+            div {
+                p { (words.words_unsaved) }
+                button.btn.small type="button" data-save { (words.words_save) }
+            }
+        }
+    }
+}
+
 fn start(words: &WalletWords) -> Markup {
     let body = html! {
         p.lead { (words.start_lead) }
@@ -72,7 +85,7 @@ fn new_words(words: &WalletWords) -> Markup {
         p { (words.words_text) }
         ol #words .words translate="no" {}
         div.grid2.pair {
-            button.btn.wide type="button" data-home { (words.cancel) }
+            button.btn.wide type="button" data-home { (words.words_later) }
             button #written .btn.primary.wide type="button" { (words.words_written_down) }
         }
     };
@@ -126,6 +139,7 @@ fn restore(words: &WalletWords) -> Markup {
 
 fn home(words: &WalletWords) -> Markup {
     let body = html! {
+        (unsaved_notice(words))
         button #scan .btn.primary.wide type="button" { (PageIcon::Phone.draw(20)) (words.scan) }
         form #paste-form .stack-sm {
             div.field {
@@ -168,7 +182,7 @@ fn confirm(words: &WalletWords) -> Markup {
     let heading = html! { small { (verb) } " " span.domain { bdi data-place="domain" {} } };
     let body = html! {
         p #proven .proof { (PageIcon::Tick.draw(20)) span { ((words.host_listed)(&place("there"), &place("domain"))) } }
-        p #unproven .proof.none hidden { (PageIcon::Stop.draw(20)) span { ((words.host_unlisted)(&place("there"))) } }
+        p #unproven .proof.none hidden { (PageIcon::Stop.draw(20)) span { ((words.host_unlisted)(&place("there"), &place("domain"))) } }
         form #answer-form .stack {
             div #number-field .field {
                 label for="number" { ((words.number_label)(&place("domain"))) }
@@ -207,6 +221,7 @@ fn outcome(words: &WalletWords) -> Markup {
     html! {
         section.who data-screen="outcome" hidden {
             div #outcome {}
+            (unsaved_notice(words))
             div.stack-sm {
                 button #return .btn.primary.wide type="button" { (words.back_to_page) }
                 button #again .btn.wide type="button" { (words.try_again) }
@@ -218,6 +233,7 @@ fn outcome(words: &WalletWords) -> Markup {
 
 fn settings(words: &WalletWords) -> Markup {
     let settings = html! {
+        (unsaved_notice(words))
         p { (words.settings_text) }
         button #erase .btn.danger.wide type="button" { (words.erase) }
         (home_button(words))

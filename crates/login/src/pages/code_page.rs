@@ -12,6 +12,8 @@ use super::view::{LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 use crate::sessions::RequestingApplication;
 
+/// The number of the kind for the camera of a phone, which a phone that shows the page cannot use.
+const CAMERA: u8 = 3;
 /// Maximum width of a code in modules before its redundancy is reduced: at five pixels each it is as wide as its card.
 const MAX_MODULES: usize = 57;
 /// Width of a code in pixels.
@@ -33,7 +35,7 @@ pub(crate) fn render_code_page(page: &LoginDocument<'_>) -> Markup {
     };
     let body = html! {
         (requester_section(page, code))
-        section.methods aria-label=(label) {
+        section #methods .methods aria-label=(label) tabindex="-1" {
             @if !concerns_passkey(page) { (notice(page)) }
             (offline_notice(words))
             (methods(page, code))
@@ -81,6 +83,9 @@ fn requester_section(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
             @if view.has_passkeys { (passkey_login(page)) }
             @if let Some(link) = &code.wallet {
                 a #use-wallet .btn.wide rel="signpost-wallet" href=(link) { (PageIcon::Wallet.draw(20)) (words.use_browser_wallet) }
+            }
+            @if !is_passkey_only {
+                button #other-ways .btn.quiet.wide.phone-only type="button" { (words.other_ways) }
             }
             (steps(page, code))
             @if view.task == PageTask::Register { p.sm { (words.first_key) } }
@@ -183,7 +188,7 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
     if let Some(link) = &code.wallet {
         kinds.push(WalletKind {
-            number: 3,
+            number: CAMERA,
             icon: PageIcon::Phone,
             name: words.camera,
             panel: camera_panel(words, link),
@@ -199,8 +204,9 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                 legend.vh { (words.kind_of_wallet) }
                 @for (at, kind) in kinds.iter().enumerate() {
                     @let id = format!("m{}", kind.number);
-                    input id=(id) type="radio" name="m" checked[at == 0];
-                    label for=(id) { (kind.icon.draw(18)) (kind.name) }
+                    @let class = (kind.number == CAMERA).then_some("wide-only");
+                    input id=(id) class=[class] type="radio" name="m" checked[at == 0];
+                    label for=(id) class=[class] { (kind.icon.draw(18)) (kind.name) }
                 }
             }
         }
@@ -226,6 +232,16 @@ fn open_class(page: &LoginDocument<'_>) -> &'static str {
     if page.view.has_passkeys { "btn wide" } else { "btn primary wide" }
 }
 
+/// Renders the notice that the script shows if no application opened the link of a wallet.
+fn unopened_notice(words: &LoginWords) -> Markup {
+    html! {
+        div.notice.unopened hidden {
+            (PageIcon::Stop.draw(20))
+            div { h2 { (words.unopened.head) } p { (words.unopened.text) } }
+        }
+    }
+}
+
 /// Renders the panel with the code for wallets that scan, and the confirmation number.
 fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
     let words = page.words();
@@ -233,6 +249,7 @@ fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
         p.phone-only.open-app {
             a id="open-wallet" class=(open_class(page)) href=(scan.qr_data) { (PageIcon::Phone.draw(20)) (words.open_wallet) }
         }
+        (unopened_notice(words))
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-code" href=(scan.qr_data) id="code" class="qr" { (draw_code(&scan.qr_data, words.code_label)) }
     }
@@ -254,6 +271,7 @@ fn lightning_panel(page: &LoginDocument<'_>, lnurl: &Lnurl) -> Markup {
         p.phone-only.open-app {
             a id="open-lightning" class=(open_class(page)) href=(&link) { (PageIcon::Lightning.draw(20)) (words.open_lightning) }
         }
+        (unopened_notice(words))
         p.phone-only.sm.soft.other { (words.other_device) }
         a rel="signpost-lightning" href=(&link) id="lightning-code" class="qr" { (draw_code(&lnurl.qr_text(), words.lightning_label)) }
         p.hostline { ((words.lightning_host)(&page.host())) }

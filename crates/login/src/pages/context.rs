@@ -5,7 +5,7 @@ use axum::Extension;
 use axum::extract::FromRequestParts;
 use axum::extract::rejection::ExtensionRejection;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Result;
 use jiff::Timestamp;
 use signpost_platform::accounts::Environment;
@@ -20,6 +20,7 @@ use signpost_store::random;
 
 use super::claim_page::render_claim;
 use super::document::LoginDocument;
+use super::navigation::RequestKind;
 use super::outcomes;
 use super::view::{LoginHost, LoginView, SiteNames};
 use super::words::{HeadedText, login_words};
@@ -29,9 +30,6 @@ use crate::flows::page::{claim_page, find_page, renew_page};
 use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_MAX_AGE, begin_browser_session};
 use crate::service::LoginService;
 use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_MAX_AGE, Renewal, Session};
-
-/// Names of the headers of prefetch requests.
-const PREFETCH_HEADERS: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
 
 /// The context of a request for a login page. Handlers get it from an axum extractor.
 #[derive(Debug)]
@@ -43,11 +41,12 @@ pub(crate) struct LoginPageContext {
     cookie: Option<CookieSecret>,
     /// The cookie of the browser's sessions at the login host.
     login_cookie: Option<CookieSecret>,
+    user_agent: Option<String>,
     address: Caller,
     /// The permit that counts this request as in progress; `None` for a request without a
     /// connection.
     permit: Option<RequestPermit>,
-    is_navigation: bool,
+    kind: RequestKind,
 }
 
 /// A login page that belongs to the browser of the request.
@@ -72,9 +71,10 @@ impl FromRequestParts<LoginService> for LoginPageContext {
             id,
             cookie: PAGE_COOKIE.read(&service.origin, headers),
             login_cookie: LOGIN_COOKIE.read(&service.origin, headers),
+            user_agent: headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).map(str::to_owned),
             address: peer(service, &parts.extensions, headers),
             permit: RequestPermit::from_extensions(&parts.extensions).cloned(),
-            is_navigation: is_navigation(&parts.method, headers),
+            kind: RequestKind::of(&parts.method, headers),
         })
     }
 }
@@ -94,10 +94,14 @@ impl LoginPageContext {
             self.count(&self.address).await?;
             return Err(HtmlPage::personal(self.render_claim(&domain, None)).into());
         }
-        if session.page_owner().is_some() || !self.is_navigation {
+        if session.page_owner().is_some() || self.kind == RequestKind::OtherMethod {
             return Ok((self.admit(session, domain, self.cookie.clone()).await?, None));
         }
-        self.claim(session, domain).await
+        let RequestKind::Subresource(header) = self.kind else { return self.claim(session, domain).await };
+        self.count(&self.address).await?;
+        let site = SiteNames::new(&session, &domain);
+        let document = outcomes::render_no_navigation(self.language, &self.service.origin, &site, header);
+        Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into())
     }
 
     /// Makes the browser that sent the page's secret its owner. Returns the page and the `Set-Cookie` header. `secret`
@@ -188,8 +192,9 @@ impl LoginPageContext {
     /// Begins the browser session before the return to the site; the completion of the login signs the user in. Returns
     /// the `Set-Cookie` header, unless the browser has the cookie already.
     pub(crate) async fn begin_sign_in(&self, page: &OwnedPage) -> Result<Option<HeaderValue>, Error> {
-        let before = self.login_cookie.as_ref();
-        let cookie = begin_browser_session(&self.service, &page.session, &page.cookie, before).await?;
+        let OwnedPage { session, cookie, .. } = page;
+        let (before, user_agent) = (self.login_cookie.as_ref(), self.user_agent.as_deref());
+        let cookie = begin_browser_session(&self.service, session, cookie, before, user_agent).await?;
         Ok(cookie.map(|cookie| LOGIN_COOKIE.set(&self.service.origin, &cookie, LOGIN_COOKIE_MAX_AGE)))
     }
 
@@ -224,49 +229,5 @@ impl LoginPageContext {
     pub(crate) fn document<'a>(&'a self, page: &OwnedPage, view: &'a LoginView) -> LoginDocument<'a> {
         let token = CsrfToken::new(&page.cookie, &self.purpose());
         LoginDocument { view, language: self.language, origin: &self.service.origin, path: self.path(), token }
-    }
-}
-
-/// Checks that the user of a browser navigated to the page, as far as the request shows it (Fetch Metadata Request
-/// Headers). A request without these headers counts as a navigation.
-fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
-    if method != Method::GET || PREFETCH_HEADERS.iter().any(|name| headers.contains_key(*name)) {
-        return false;
-    }
-    match (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) {
-        (None, None) => true,
-        (Some(mode), Some(destination)) => mode == "navigate" && destination == "document",
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderName;
-
-    use super::*;
-
-    #[test]
-    fn only_a_navigation_claims_a_page() {
-        let (navigate, document) = (("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"));
-        for (method, headers, expected) in [
-            (Method::GET, &[][..], true),
-            (Method::GET, &[navigate, document], true),
-            (Method::GET, &[navigate, document, ("sec-fetch-site", "cross-site")], true),
-            (Method::HEAD, &[navigate, document], false),
-            (Method::HEAD, &[], false),
-            (Method::GET, &[navigate], false),
-            (Method::GET, &[document], false),
-            (Method::GET, &[navigate, ("sec-fetch-dest", "iframe")], false),
-            (Method::GET, &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")], false),
-            (Method::GET, &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")], false),
-            (Method::GET, &[navigate, document, ("sec-purpose", "prefetch;prerender")], false),
-            (Method::GET, &[("purpose", "prefetch")], false),
-            (Method::GET, &[("x-moz", "prefetch")], false),
-        ] {
-            let all =
-                headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-            assert_eq!(is_navigation(&method, &all.collect()), expected, "{method} {headers:?}");
-        }
     }
 }

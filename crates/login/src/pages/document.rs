@@ -20,7 +20,7 @@ pub(crate) struct LoginDocument<'a> {
     pub(crate) view: &'a LoginView,
     pub(crate) language: Language,
     pub(crate) origin: &'a PublicOrigin,
-    /// The path of the page. Its forms append a word.
+    /// The path of the page. The target of each form appends a segment to it.
     pub(crate) path: String,
     pub(crate) token: CsrfToken,
 }

@@ -8,6 +8,7 @@ mod code_page;
 mod context;
 mod document;
 mod forms;
+mod navigation;
 mod notice;
 mod outcomes;
 mod passkey;
@@ -16,7 +17,6 @@ pub mod render;
 mod show;
 mod state;
 mod status_updates;
-mod user_agent;
 mod view;
 mod words;
 

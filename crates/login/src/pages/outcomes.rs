@@ -118,6 +118,25 @@ pub(crate) fn render_other(language: Language, origin: &PublicOrigin, site: &Sit
     standalone((language, origin, &title), "other", (PageIcon::Stop, words.other_browser.head, &text), &actions)
 }
 
+/// Renders the page for a request that was no navigation, while no browser owns the login page. `header` shows it.
+pub(crate) fn render_no_navigation(
+    language: Language,
+    origin: &PublicOrigin,
+    site: &SiteNames,
+    header: &'static str,
+) -> String {
+    let words = login_words(language);
+    let text = (words.no_navigation)(&html! { code { (header) } });
+    let start_again = html! { span { ((words.start_again)(&name(&site.domain))) } };
+    let actions = html! {
+        p.sm.soft { (words.no_navigation_advice) }
+        div.stack-sm { a.btn.primary.wide href=(site.home) { (start_again) } }
+    };
+    let title = format!("{} · {}", words.no_navigation_head, site.domain);
+    let content = (PageIcon::Stop, words.no_navigation_head, &text);
+    standalone((language, origin, &title), "no-navigation", content, &actions)
+}
+
 /// Renders the page of an unknown session.
 pub(crate) fn render_unknown(language: Language, origin: &PublicOrigin) -> String {
     let words = login_words(language);

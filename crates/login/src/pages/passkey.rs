@@ -95,7 +95,7 @@ fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
 
 /// Returns the user entity. The device shows its name with the passkey.
 fn user(user_entity: &PasskeyUserEntity, domain: &str) -> Value {
-    let name = format!("{} · {domain}", user_entity.username.as_str());
+    let name = format!("{} · {domain}", user_entity.username);
     json!({ "id": user_entity.handle.to_string(), "name": name, "displayName": name })
 }
 

@@ -99,9 +99,9 @@ mod tests {
 
     use super::super::document::SECONDS_PLACEHOLDER;
     use super::super::state::{LinkedKey, Refusal};
-    use super::super::user_agent::RequestingBrowser;
     use super::super::view::{LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
+    use crate::user_agent::RequestingBrowser;
 
     fn states() -> Vec<PageState> {
         let wallet = LinkedKey { is_lightning: false, public_key: format!("02{}9c41f07a", "ab".repeat(28)) };

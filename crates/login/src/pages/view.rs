@@ -8,9 +8,9 @@ use signpost_auth::{Lnurl, Mode};
 use signpost_platform::pages::cookie::CookieSecret;
 
 use super::state::PageState;
-use super::user_agent::RequestingBrowser;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 use crate::sessions::{RequestingApplication, ReturnOutcome, Session};
+use crate::user_agent::RequestingBrowser;
 
 /// The data that a session's login page shows. Equal views are rendered as equal pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

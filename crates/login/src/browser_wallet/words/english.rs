@@ -28,8 +28,11 @@ pub(super) const WALLET: WalletWords = WalletWords {
 
     words_title: "Write down these 24 words",
     words_text: "They are your wallet. Whoever has them can log in as you. Whoever loses them can lose the wallet. Write \
-                 them on paper, and take no picture. They are shown this once.",
+                 them on paper, and take no picture. Afterwards they are deleted here.",
     words_written_down: "I have written them down",
+    words_later: "Later",
+    words_unsaved: "Your 24 words are not saved yet. If this browser clears its storage, the wallet is lost.",
+    words_save: "Save the words now",
     cancel: "Cancel",
     check_title: "Check your words",
     check_text: "Type three of them from your paper.",
@@ -59,7 +62,8 @@ pub(super) const WALLET: WalletWords = WalletWords {
     no_sites: "No site has a key of this wallet yet.",
     site: |end, first, last| html! { "Ends in " (end) ". First used " (first) ", last used " (last) "." },
     settings: "Settings",
-    settings_text: "Your keys are encrypted in this browser. The 24 words are not kept, so nobody can show them again.",
+    settings_text: "Your keys are encrypted in this browser. Once you have saved the 24 words they are deleted here, and cannot \
+                    be shown again.",
     erase: "Erase this wallet",
     erase_title: "Erase this wallet?",
     erase_text: "This browser forgets its keys. Your 24 words alone bring them back.",
@@ -71,11 +75,13 @@ pub(super) const WALLET: WalletWords = WalletWords {
     register_at: "Create your account at",
     link_to: "Add this wallet to your account at",
     host_listed: |host, domain| html! { (host) " has proof that this site is " (domain) },
-    host_unlisted: |host| html! { (host) " has no proof yet. Go on only if you trust " (host) "." },
+    host_unlisted: |host, domain| {
+        html! { (host) " has not verified that " (domain) " belongs to this login. Continue only if you trust " (host) "." }
+    },
     number_label: |domain| html! { "Number on the page of " (domain) },
     number_hint: "Two digits. Read them from your own screen, never from a message or a call.",
     two_digits: "Type two digits, for example 47.",
-    wrong_number: "That was another number. Look at the page and type the number that it shows. If somebody sent you the \
+    wrong_number: "That number is wrong. Look at the page and type the number that it shows. If somebody sent you the \
                    number, stop: they may be trying to log in as you.",
     stop: "No, stop",
     log_in: "Log in",
@@ -101,21 +107,21 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "done-login",
         OutcomeText {
             head: WithDomain(|domain| html! { "You are logged in to " (domain) }),
-            text: Plain("Go on at the page where you began."),
+            text: Plain("Continue on the page where you started."),
         },
     ),
     (
         "done-register",
         OutcomeText {
             head: WithDomain(|domain| html! { "You have a key at " (domain) }),
-            text: Plain("Go on at the page where you began: it creates your account."),
+            text: Plain("Your account is created on the page where you started."),
         },
     ),
     (
         "done-link",
         OutcomeText {
             head: WithDomain(|domain| html! { "Your key is at " (domain) }),
-            text: Plain("Go on at the page where you began. It may ask you whether to add this wallet."),
+            text: Plain("Continue on the page where you started. It may ask you whether to add this wallet."),
         },
     ),
     ("stopped", OutcomeText { head: Plain("You stopped"), text: Plain("Nothing was signed.") }),

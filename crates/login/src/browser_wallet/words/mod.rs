@@ -65,6 +65,9 @@ pub(super) struct WalletWords {
     pub(super) words_title: &'static str,
     pub(super) words_text: &'static str,
     pub(super) words_written_down: &'static str,
+    pub(super) words_later: &'static str,
+    pub(super) words_unsaved: &'static str,
+    pub(super) words_save: &'static str,
     pub(super) cancel: &'static str,
     pub(super) check_title: &'static str,
     pub(super) check_text: &'static str,
@@ -107,9 +110,9 @@ pub(super) struct WalletWords {
     pub(super) log_in_to: &'static str,
     pub(super) register_at: &'static str,
     pub(super) link_to: &'static str,
-    /// The placeholders are the host and the domain.
+    /// The placeholders of both are the host and the domain.
     pub(super) host_listed: WalletMarkupFn2,
-    pub(super) host_unlisted: MarkupFn,
+    pub(super) host_unlisted: WalletMarkupFn2,
     pub(super) number_label: MarkupFn,
     pub(super) number_hint: &'static str,
     pub(super) two_digits: &'static str,

@@ -29,8 +29,11 @@ pub(super) const WALLET: WalletWords = WalletWords {
 
     words_title: "Anota estas 24 palabras",
     words_text: "Son tu billetera. Quien las tenga puede entrar en tu nombre. Quien las pierda puede perder la billetera. \
-                 Escríbelas en papel y no les hagas fotos. Se muestran solo esta vez.",
+                 Escríbelas en papel y no les hagas fotos. Después se borran aquí.",
     words_written_down: "Ya las he anotado",
+    words_later: "Más tarde",
+    words_unsaved: "Aún no has guardado tus 24 palabras. Si este navegador borra sus datos, pierdes la billetera.",
+    words_save: "Guardar las palabras ahora",
     cancel: "Cancelar",
     check_title: "Comprueba tus palabras",
     check_text: "Escribe tres de ellas desde tu papel.",
@@ -63,7 +66,8 @@ pub(super) const WALLET: WalletWords = WalletWords {
     no_sites: "Ningún sitio tiene todavía una clave de esta billetera.",
     site: |end, first, last| html! { "Termina en " (end) ". Primer uso: " (first) "; último: " (last) "." },
     settings: "Ajustes",
-    settings_text: "Tus claves están cifradas en este navegador. Las 24 palabras no se guardan: nadie puede volver a mostrarlas.",
+    settings_text: "Tus claves están cifradas en este navegador. Cuando hayas guardado las 24 palabras, se borran aquí y no se \
+                    pueden volver a mostrar.",
     erase: "Borrar esta billetera",
     erase_title: "¿Borrar esta billetera?",
     erase_text: "Este navegador olvida sus claves. Solo tus 24 palabras las devuelven.",
@@ -75,11 +79,13 @@ pub(super) const WALLET: WalletWords = WalletWords {
     register_at: "Crea tu cuenta en",
     link_to: "Añade esta billetera a tu cuenta en",
     host_listed: |host, domain| html! { (host) " tiene prueba de que este sitio es " (domain) },
-    host_unlisted: |host| html! { (host) " aún no tiene prueba. Sigue solo si confías en " (host) "." },
+    host_unlisted: |host, domain| {
+        html! { (host) " no ha verificado que " (domain) " sea de este inicio de sesión. Sigue solo si confías en " (host) "." }
+    },
     number_label: |domain| html! { "Número en la página de " (domain) },
     number_hint: "Dos cifras. Léelas en tu propia pantalla, nunca en un mensaje ni en una llamada.",
     two_digits: "Escribe dos cifras, por ejemplo 47.",
-    wrong_number: "Ese era otro número. Mira la página y escribe el número que muestra. Si alguien te envió el número, \
+    wrong_number: "Ese número no es correcto. Mira la página y escribe el número que muestra. Si alguien te envió el número, \
                    detente: puede que intente entrar en tu nombre.",
     stop: "No, detener",
     log_in: "Iniciar sesión",
@@ -112,7 +118,7 @@ const OUTCOME_TEXTS: [(&str, OutcomeText); OUTCOMES] = [
         "done-register",
         OutcomeText {
             head: WithDomain(|domain| html! { "Tienes una clave en " (domain) }),
-            text: Plain("Sigue en la página donde empezaste: ella crea tu cuenta."),
+            text: Plain("Tu cuenta se crea en la página donde empezaste."),
         },
     ),
     (

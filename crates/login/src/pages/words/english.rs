@@ -71,6 +71,11 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     lightning: "Lightning",
     open_wallet: "Open my wallet on this phone",
     open_lightning: "Open my Lightning wallet",
+    other_ways: "Other ways to log in",
+    unopened: HeadedText {
+        head: "No wallet opened",
+        text: "This phone may have no wallet for this link. Scan the code with a wallet on another device, or choose another way.",
+    },
     use_browser_wallet: "Use this browser's wallet",
     camera: "Camera",
     camera_text: "Scan this with the camera of your phone. No app is needed.",
@@ -101,7 +106,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: |domain, _| html! { "Scan once more to create one at " (domain) ". Nothing has been saved." },
     },
     wrong_number: HeadedText {
-        head: "That was another number",
+        head: "That number is wrong",
         text: "Look at this page and type the number that it shows. If somebody sent you the number, stop: they may be \
                trying to log in as you.",
     },
@@ -180,11 +185,21 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         head: "This login was opened in another browser",
         text: "If that was you, go on there. If somebody sent you this link, close it.",
     },
-    other_browser_cookies: |host| html! { "If it was this browser, it kept no cookie of " (host) ". Allow cookies and begin anew." },
-    start_again: |domain| html! { "Begin anew at " (domain) },
+    other_browser_cookies: |host| html! { "If it was this browser, it kept no cookie of " (host) ". Allow cookies and start over." },
+    start_again: |domain| html! { "Start over at " (domain) },
+    no_navigation_head: "This request was no navigation",
+    no_navigation: |header| {
+        html! {
+            "Its header " (header) " shows that a script, a frame or a prefetch sent it. A login page belongs to the first \
+             browser that navigates to it, so it was not shown."
+        }
+    },
+    no_navigation_advice: "For developers: send the browser here by a link, a redirect or location.assign, not with fetch. A \
+         test without a browser sends none of the headers Sec-Fetch-Mode, Sec-Fetch-Dest and Sec-Purpose; the SDKs have \
+         testing helpers.",
     unknown: HeadedText {
         head: "There is no such login",
-        text: "It ended some time ago, or the link is not whole. Begin anew at the site where you want to log in.",
+        text: "It ended some time ago, or the link is incomplete. Start over at the site where you want to log in.",
     },
     stale: HeadedText {
         head: "Nothing was done",
@@ -201,7 +216,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         head: "This link does not work",
         text: "It is not complete, or it was made before this server was updated. Copy all of it, or ask for a new one.",
     },
-    privacy_note: "It keeps no e-mail address and no password.",
+    privacy_note: "It asks for no e-mail address and no password.",
 };
 
 /// Formats the absolute value of a time difference, such as `90 seconds`, `4 minutes`, `3 hours` or

@@ -8,7 +8,7 @@ use maud::Markup;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::MarkupFn;
 
-use super::user_agent::RequestingBrowser;
+use crate::user_agent::RequestingBrowser;
 
 /// A function that renders a text with two placeholders.
 pub(crate) type MarkupFn2 = fn(&Markup, &Markup) -> Markup;
@@ -93,6 +93,10 @@ pub(crate) struct LoginWords {
     pub(crate) open_wallet: &'static str,
     pub(crate) open_lightning: &'static str,
     /// The browser wallet, in this browser or on a phone that opens it with its camera.
+    /// The button for the methods that a phone hides at first.
+    pub(crate) other_ways: &'static str,
+    /// The notice if no application opened the link of a wallet.
+    pub(crate) unopened: HeadedText,
     pub(crate) use_browser_wallet: &'static str,
     pub(crate) camera: &'static str,
     pub(crate) camera_text: &'static str,
@@ -164,6 +168,10 @@ pub(crate) struct LoginWords {
     pub(crate) other_browser: HeadedText,
     pub(crate) other_browser_cookies: MarkupFn,
     pub(crate) start_again: MarkupFn,
+    /// The refusal of a request of a script, a frame or a prefetch, with the header that shows it.
+    pub(crate) no_navigation_head: &'static str,
+    pub(crate) no_navigation: MarkupFn,
+    pub(crate) no_navigation_advice: &'static str,
     pub(crate) unknown: HeadedText,
     pub(crate) stale: HeadedText,
     pub(crate) show_login: &'static str,

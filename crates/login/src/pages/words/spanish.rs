@@ -75,6 +75,11 @@ pub(super) const LOGIN: LoginWords = LoginWords {
     lightning: "Lightning",
     open_wallet: "Abrir mi billetera en este teléfono",
     open_lightning: "Abrir mi billetera Lightning",
+    other_ways: "Otras formas de entrar",
+    unopened: HeadedText {
+        head: "No se abrió ninguna billetera",
+        text: "Puede que este teléfono no tenga una billetera para este enlace. Escanea el código con una billetera en otro dispositivo o elige otra forma.",
+    },
     use_browser_wallet: "Usar la billetera de este navegador",
     camera: "Cámara",
     camera_text: "Escanea esto con la cámara de tu teléfono. No hace falta ninguna aplicación.",
@@ -203,6 +208,16 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         }
     },
     start_again: |domain| html! { "Empezar de nuevo en " (domain) },
+    no_navigation_head: "Esta petición no era una navegación",
+    no_navigation: |header| {
+        html! {
+            "Su cabecera " (header) " indica que la envió un script, un marco o una precarga. La página de inicio de sesión \
+             es del primer navegador que navega hasta ella, así que no se ha mostrado."
+        }
+    },
+    no_navigation_advice: "Para desarrolladores: lleva el navegador hasta aquí con un enlace, una redirección o \
+         location.assign, no con fetch. Una prueba sin navegador no envía ninguna de las cabeceras Sec-Fetch-Mode, \
+         Sec-Fetch-Dest y Sec-Purpose; los SDK tienen ayudas para pruebas.",
     unknown: HeadedText {
         head: "Este inicio de sesión no existe",
         text: "Terminó hace tiempo, o el enlace no está completo. Empieza de nuevo en el sitio donde quieres entrar.",
@@ -224,7 +239,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "No está completo, o se creó antes de actualizar este servidor. Cópialo entero o pide uno nuevo.",
     },
     show_login: "Mostrar el inicio de sesión",
-    privacy_note: "No guarda direcciones de correo ni contraseñas.",
+    privacy_note: "No pide dirección de correo ni contraseña.",
 };
 
 /// Formats the absolute value of a time difference, such as `90 segundos`, `4 minutos`, `3 horas`
