@@ -4,29 +4,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 built="${CARGO_TARGET_DIR:-$PWD/target}/debug"
-folder="$(mktemp -d)"
-step=""; failed="a command failed"
-end() {
-  local jobs; jobs="$(jobs -p)"
-  [ -z "$failed" ] || { cat "$step" "$folder/log" || true; echo "README.md and docs/integrate.md: $failed"; } >&2
-  # shellcheck disable=SC2086
-  [ -z "$jobs" ] || kill $jobs 2>/dev/null || true
-  wait
-  rm -rf "$folder"
-}
-trap end EXIT
-trap 'exit 1' INT TERM
-fail() { failed="$*"; exit 1; }
+pages="README.md and docs/integrate.md"
+. tests/guide.sh
 
 # Below the ephemeral ports of the system.
 port=$((27000 + $$ % 200 * 5))
 ports=$port,$((port + 1)),$((port + 2)),$((port + 3))
-export SIGNPOST_LISTEN=127.0.0.1:$port built folder
+export SIGNPOST_LISTEN=127.0.0.1:$port
 own_ports() {
   sed "s/\b8080\b/$port/g; s/\b9000\b/$((port + 1))/g; s/\b9001\b/$((port + 2))/g; s/\b9002\b/$((port + 3))/g"
 }
 
-mkdir "$folder/bin" "$folder/here" "$folder/steps"
 # The program of the guides is already built.
 cat >"$folder/bin/cargo" <<'CARGO'
 #!/bin/sh
@@ -37,34 +25,7 @@ case "$*" in
   *) echo "cargo $*: unknown command in tests/integrate.sh" >&2; exit 1 ;;
 esac
 CARGO
-# Copies the code and the number from the open page, and confirms; twice if the page requires it.
-cat >"$folder/bin/signpost" <<'SIGNPOST'
-#!/bin/bash
-[ "${*:1:2}" = "wallet scan" ] || exec "$built/signpost" "$@"
-scan() {
-  for ((at = 3; at <= $#; at++)); do
-    case "${!at}" in
-      svc://*) set -- "${@:1:at-1}" "$(cat "$folder/code")" "${@:at+1}" ;;
-      42) set -- "${@:1:at-1}" "$(cat "$folder/number")" "${@:at+1}" ;;
-    esac
-  done
-  "$built/signpost" "$@" --yes
-}
-if scan "$@" >"$folder/scanned" 2>&1; then exit 0; fi
-grep -q 'no account has this key' "$folder/scanned" || { cat "$folder/scanned"; exit 1; }
-"$folder/bin/look"
-scan "$@"
-SIGNPOST
-# The code and the number of the open page.
-cat >"$folder/bin/look" <<'LOOK'
-#!/bin/bash
-curl -sfL -b "$folder/jar" -c "$folder/jar" -w '%{url_effective}' -o "$folder/page" "$(cat "$folder/at")" >"$folder/there"
-mv "$folder/there" "$folder/at"
-grep -oE '<a [^>]*(id="link"|rel="signpost-code")[^>]*>' "$folder/page" | sed -n '1{s/.*href="\([^"]*\)".*/\1/;s/&amp;/\&/g;p}' >"$folder/code"
-grep -oE 'id="number"[^>]*>[0-9]+<' "$folder/page" | sed 's/.*>\([0-9]*\)<.*/\1/' >"$folder/number"
-LOOK
 chmod +x "$folder"/bin/*
-PATH="$folder/bin:$PATH"
 
 # Extracts the command blocks of a page, the addresses to open and the file to save: a file for each, in order, with the
 # action as the end of its name. Only sections below the given headings.
@@ -94,33 +55,6 @@ servers_answer() {
     sleep 0.1
   done
   fail "a server does not respond"
-}
-
-opens() {
-  rm -f "$folder/jar"; echo "$1" >"$folder/at"; site="${1%"${1#*//*/}"}"
-  look || fail "no page at $1"
-  [ -s "$folder/code" ] || fail "no code at $1"
-  # The polled address of a site's own page; empty for the login page of the service.
-  poll=""
-  ! grep -q 'data-sid=' "$folder/page" || poll="${site}poll$(sed -n 's/.*data-sid="\([^"]*\)".*/?sid=\1/p' "$folder/page")"
-  [ -z "$poll" ] || curl -sf -b "$folder/jar" "$poll" | grep -q '"pending"' || fail "$poll is not pending"
-}
-
-# The actions of the page's script after the answer. Without this browser's cookie the response is empty.
-is_logged_in() {
-  if [ -n "$poll" ]; then
-    ! curl -sf "$poll" | grep -q '"authenticated"' || fail "$poll responds without the cookie"
-    curl -sf -b "$folder/jar" -c "$folder/jar" "$poll" | grep -q '"authenticated"' || fail "$poll is not authenticated"
-    curl -sf -b "$folder/jar" "${site}account" | grep -q "$(signpost wallet show)" || fail "the user is not logged in at $site"
-  else
-    ! curl -sf -o "$folder/null" "$(cat "$folder/at")" || fail "$(cat "$folder/at") is shown without the cookie"
-    look
-    next="$(grep -oE '<a [^>]*id="continue"[^>]*>' "$folder/page" | sed 's/.*href="\([^"]*\)".*/\1/; s/&amp;/\&/g')"
-    [ -n "$next" ] || fail "the page does not return to $site"
-    curl -sfL -b "$folder/jar" -c "$folder/jar" "$next" | grep -oE 'id="user">usr_[0-9A-Za-z]+' >>"$folder/users" ||
-      fail "the user is not logged in at $site"
-  fi
-  logins=$((logins + 1))
 }
 
 readme="$PWD/README.md"

@@ -25,7 +25,7 @@ SIGNPOST="$(realpath "${SIGNPOST:-../../target/debug/signpost}")"
 [ -x "$SIGNPOST" ] || { echo "The tests need the built program: cargo build, or SIGNPOST=…" >&2; exit 1; }
 export SIGNPOST OPENAPI_JSON
 
-wrong="$("$(go env GOROOT)/bin/gofmt" -l ./*.go examples)"
+wrong="$("$(go env GOROOT)/bin/gofmt" -l ./*.go signposttest examples)"
 [ -z "$wrong" ] || { echo "These files are not formatted; run gofmt -w: $wrong" >&2; exit 1; }
 go vet ./...
 go test -count=1 -timeout 5m "$@" ./...

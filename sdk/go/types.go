@@ -189,6 +189,8 @@ type Verification struct {
 type DomainParams struct {
 	Domain     string `json:"domain"`
 	WebhookURL string `json:"webhook_url"`
+	// Events are the kinds of events to send. The default are logins and registrations.
+	Events []string `json:"events,omitempty"`
 }
 
 // DomainChange changes a domain. Members that are not set stay unchanged.
@@ -199,6 +201,8 @@ type DomainChange struct {
 	Methods      []string         `json:"methods,omitempty"`
 	Registration string           `json:"registration,omitempty"`
 	DisplayName  Nullable[string] `json:"display_name,omitzero"`
+	// Events are the kinds of events to send; null restores the default.
+	Events Nullable[[]string] `json:"events,omitzero"`
 }
 
 // ListedDomain is a domain in a list.
@@ -226,6 +230,7 @@ type Domain struct {
 	// Registration is open or closed.
 	Registration  string    `json:"registration"`
 	DisplayName   string    `json:"display_name,omitempty"`
+	Events        []string  `json:"events"`
 	EventURL      string    `json:"event_url,omitempty"`
 	VerifiedAt    time.Time `json:"verified_at,omitzero"`
 	LastCheckedAt time.Time `json:"last_checked_at,omitzero"`
@@ -248,20 +253,36 @@ type ProvedDomain struct {
 
 // UserChange changes a user of a hosted domain. Members that are not set stay unchanged.
 type UserChange struct {
+	// ExternalID requires a key with the scope manage if it replaces or removes one.
+	ExternalID Nullable[string] `json:"external_id,omitzero"`
+	// Username is the petname if it is removed. It requires a key with the scope manage.
+	Username Nullable[string] `json:"username,omitzero"`
+	// Email requires a key with the scope manage.
+	Email  Nullable[string]   `json:"email,omitzero"`
 	Name   Nullable[string]   `json:"name,omitzero"`
 	Groups Nullable[[]string] `json:"groups,omitzero"`
+	// Metadata replaces all earlier data.
+	Metadata Nullable[map[string]any] `json:"metadata,omitzero"`
 }
 
 // HostedUser is a user of a hosted domain.
 type HostedUser struct {
-	ID          string       `json:"id"`
-	Petname     string       `json:"petname"`
-	Name        string       `json:"name,omitempty"`
-	Groups      []string     `json:"groups,omitempty"`
-	CreatedAt   time.Time    `json:"created_at"`
-	LastLoginAt time.Time    `json:"last_login_at,omitzero"`
-	PublicKey   string       `json:"public_key,omitempty"`
-	Credentials []Credential `json:"credentials"`
+	ID string `json:"id"`
+	// Petname is the generated name, which never changes.
+	Petname string `json:"petname"`
+	// Username is the username that you set, or else the petname.
+	Username string `json:"username"`
+	// ExternalID is the ID of the user in your own database.
+	ExternalID string `json:"external_id,omitempty"`
+	// Email is in lower case. The service does not verify it.
+	Email       string         `json:"email,omitempty"`
+	Name        string         `json:"name,omitempty"`
+	Groups      []string       `json:"groups,omitempty"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+	CreatedAt   time.Time      `json:"created_at"`
+	LastLoginAt time.Time      `json:"last_login_at,omitzero"`
+	PublicKey   string         `json:"public_key,omitempty"`
+	Credentials []Credential   `json:"credentials"`
 }
 
 // UserList is a page of users.

@@ -25,6 +25,12 @@ func (u *Users) List(ctx context.Context, domainID string, params ListParams) (*
 	return to[UserList](ctx, u.c, call{method: http.MethodGet, query: params.query(), repeatable: true}, "/domains/{}/users", domainID)
 }
 
+// Search returns a page of the users that match, oldest first. A page may be empty although there is a next page.
+func (u *Users) Search(ctx context.Context, domainID string, search UserSearch) (*UserList, error) {
+	query := search.query("external_id", search.ExternalID, "username", search.Username, "q", search.Query)
+	return to[UserList](ctx, u.c, call{method: http.MethodGet, query: query, repeatable: true}, "/domains/{}/users", domainID)
+}
+
 // All iterates over all users of a domain, oldest first.
 func (u *Users) All(ctx context.Context, domainID string) iter.Seq2[HostedUser, error] {
 	return pages(ListParams{}, func(page ListParams) ([]HostedUser, string, error) {
@@ -41,7 +47,7 @@ func (u *Users) Get(ctx context.Context, domainID, user string) (*HostedUser, er
 	return to[HostedUser](ctx, u.c, call{method: http.MethodGet, repeatable: true}, "/domains/{}/users/{}", domainID, user)
 }
 
-// Update sets the name and the groups of a user.
+// Update changes a user.
 func (u *Users) Update(ctx context.Context, domainID, user string, change UserChange) (*HostedUser, error) {
 	return to[HostedUser](ctx, u.c, call{method: http.MethodPatch, body: change, repeatable: true}, "/domains/{}/users/{}", domainID, user)
 }
@@ -77,6 +83,15 @@ func (u *Users) EndSignIns(ctx context.Context, domainID, user string) error {
 	return remove(ctx, u.c, "/domains/{}/users/{}/sign-ins", domainID, user)
 }
 
+// UserSearch selects users; its members are combined.
+type UserSearch struct {
+	// ExternalID and Username are exact.
+	ExternalID, Username string
+	// Query is a part of the username, petname, name, e-mail address or external ID, or a whole user ID.
+	Query string
+	ListParams
+}
+
 // UserParams are the parameters of a new user, who has no keys.
 type UserParams struct {
 	// ExternalID is the ID of the user in your own database: unique in the domain, at most 128 characters.
@@ -101,7 +116,7 @@ type SignIn struct {
 	// ClientID is the application of a grant.
 	ClientID   string    `json:"client_id,omitempty"`
 	CreatedAt  time.Time `json:"created_at"`
-	LastUsedAt time.Time `json:"last_used_at,omitzero"`
+	LastUsedAt time.Time `json:"last_used_at"`
 	UserAgent  string    `json:"user_agent,omitempty"`
 }
 

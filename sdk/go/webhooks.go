@@ -21,6 +21,12 @@ const (
 	EventRegister = "register"
 	EventLink     = "link"
 	EventTest     = "test"
+
+	EventUserUpdated       = "user.updated"
+	EventUserDeleted       = "user.deleted"
+	EventCredentialAdded   = "credential.added"
+	EventCredentialRemoved = "credential.removed"
+	EventUserSignedOut     = "user.signed_out"
 )
 
 const attemptTolerance = 5 * 60
@@ -35,6 +41,8 @@ type Event struct {
 	SessionID string    `json:"session_id"`
 	// Data is set for the kinds login, register and link.
 	Data EventData `json:"data"`
+	// User is set for the kinds about a change of a user, whose member data it is.
+	User UserEventData `json:"-"`
 	// Raw is the original JSON, including unknown members.
 	Raw json.RawMessage `json:"-"`
 }
@@ -51,6 +59,30 @@ type EventData struct {
 	UserID   string    `json:"user_id,omitempty"`
 	Method   string    `json:"method,omitempty"`
 	WebAuthn *WebAuthn `json:"webauthn,omitempty"`
+}
+
+// UserEventData is a change of a user.
+type UserEventData struct {
+	UserID string `json:"user_id"`
+	// ExternalID is your ID of the user.
+	ExternalID string `json:"external_id,omitempty"`
+	// Changes are the changed members of the user, in user.updated.
+	Changes map[string]ValueChange `json:"changes,omitempty"`
+	// CredentialID, Kind and PublicKey are set in credential.added and credential.removed.
+	CredentialID string `json:"credential_id,omitempty"`
+	Kind         string `json:"kind,omitempty"`
+	PublicKey    string `json:"public_key,omitempty"`
+	// Everywhere tells whether all browsers and applications were signed out, in user.signed_out.
+	Everywhere bool `json:"everywhere,omitempty"`
+	// SignInID is the sign-in, if a single one ended, and ClientID its application, if it is not a browser.
+	SignInID string `json:"sign_in_id,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+}
+
+// ValueChange is the old and the new value of a member of a user, in JSON; null if there is none.
+type ValueChange struct {
+	Old json.RawMessage `json:"old"`
+	New json.RawMessage `json:"new"`
 }
 
 // WebAuthn is the data that a passkey signed, in base64url.
@@ -92,6 +124,13 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 			return err
 		}
 		if err := json.Unmarshal(envelope.Data, &read.Data); err != nil {
+			return err
+		}
+	case EventUserUpdated, EventUserDeleted, EventCredentialAdded, EventCredentialRemoved, EventUserSignedOut:
+		if err := requireMembers(envelope.Data, "user_id"); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(envelope.Data, &read.User); err != nil {
 			return err
 		}
 	}

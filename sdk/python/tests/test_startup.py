@@ -21,7 +21,7 @@ OPTIONS: dict[str, Any] = {
 }
 HOSTED = {
     "id": "dom_1", "domain": "shop.example", "verified": True, "webhook_url": "", "created_at": "", "handler": "hosted",
-    "verification_token": "", "methods": [], "registration": "open",
+    "verification_token": "", "methods": [], "registration": "open", "events": [],
 }  # fmt: skip
 Reply = Callable[[str], HttpReply]
 

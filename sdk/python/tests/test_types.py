@@ -32,11 +32,14 @@ SCHEMAS = {
     "ProvedDomain": replies.ProvedDomain,
     "UserList": replies.UserList,
     "HostedUser": replies.HostedUser,
+    "SignIn": replies.SignIn,
+    "SignInList": replies.SignInList,
     "Credential": replies.Credential,
     "Delivery": replies.Delivery,
     "DeliveryList": replies.DeliveryList,
     "Retried": replies.Retried,
     "EventData": replies.EventData,
+    "UserEventData": replies.UserEventData,
     "Device": replies.Device,
     "Client": replies.Client,
     "ClientWithSecret": replies.ClientWithSecret,
@@ -45,6 +48,8 @@ SCHEMAS = {
     "ImportOutcome": reports.ImportOutcome,
 }
 OPTIONAL = {
+    "Domain.events",  # missing if the service is older
+    "RegisteredDomain.events",
     "EventData.device_info",  # missing if the sender implements only the specification
     "RefreshedSession.domain_id",  # missing if the service is older
     "CreatedSession.domain_id",

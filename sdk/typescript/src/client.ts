@@ -219,14 +219,14 @@ export class Users {
     return this.#api.write('POST', at`/domains/${domainId}/users`, user, headers);
   }
 
-  /** Returns a page of users, oldest first. */
-  async list(domainId: string, query: t.Page = {}): Promise<t.UserList> {
+  /** Returns a page of users, oldest first. With `q`, a page may be empty although there is a next page. */
+  async list(domainId: string, query: t.UserSearch & t.Page = {}): Promise<t.UserList> {
     return this.#api.read(at`/domains/${domainId}/users`, query);
   }
 
   /** Returns all users, page by page. */
-  all(domainId: string): AsyncGenerator<t.HostedUser, void, undefined> {
-    return everything((page) => this.list(domainId, page), (list) => list.users);
+  all(domainId: string, search: t.UserSearch = {}): AsyncGenerator<t.HostedUser, void, undefined> {
+    return everything((page) => this.list(domainId, { ...search, ...page }), (list) => list.users);
   }
 
   async get(domainId: string, user: string): Promise<t.HostedUser> {

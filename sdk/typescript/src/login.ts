@@ -6,7 +6,7 @@ import { HostCheck, ignorePrefetch, isPrefetch, nextOf } from './navigation.js';
 import { Site, cookiesOf, encodeQuery, isLocalPath, readCookies, reply, toLocation, type SetCookies } from './site.js';
 import { checkSettings } from './startup.js';
 import { StateCookies, type State, type StateMode } from './state.js';
-import type { LoginMethod, Mode, Session } from './wire.js';
+import type { LoginMethod, Mode, Session, SessionUser } from './wire.js';
 
 export type { EventOptions, HandlerStep, SeenEvents } from './events.js';
 export { isLocalPath, siteCookie, type SetCookies, type SiteCookie } from './site.js';
@@ -317,20 +317,8 @@ function hasCompleted(session: Session, id: string, state: State): boolean {
   return ((session.mode ?? state.mode) === 'link') === (state.mode === 'link');
 }
 
-/** The members that newer services add to the user of a completed session. */
-interface CompletedUser {
-  id?: string;
-  username?: string | null;
-  name?: string | null;
-  groups?: string[] | null;
-  external_id?: string | null;
-  metadata?: Record<string, unknown> | null;
-  is_new?: boolean | null;
-}
-
 function loginOf(session: Session, state: State): Login {
-  const completed: CompletedUser = session.user ?? {};
-  const { id = '', username, name, groups, external_id, metadata, is_new } = completed;
+  const { id = '', username, name, groups, external_id, metadata, is_new }: Partial<SessionUser> = session.user ?? {};
   const user: LoginUser = {
     id,
     ...(username != null && { username }),

@@ -109,7 +109,9 @@ export function readEvent(body: Uint8Array): SignpostEvent {
   const proof = (typeof data === 'object' && !Array.isArray(data) ? (data ?? {}) : {}) as Record<string, unknown>;
   const proved = ['public_key', 'signature', 'challenge'].every((field) => typeof proof[field] === 'string') && Number.isInteger(proof['signed_at']);
   const isUsers = ['login', 'register', 'link'].includes(kind as string);
-  if (![id, event, timestamp, session_id].every((field) => typeof field === 'string') || (isUsers && !proved)) {
+  const isAboutUser = ['user.updated', 'user.deleted', 'credential.added', 'credential.removed', 'user.signed_out'].includes(kind as string);
+  const isIncomplete = (isUsers && !proved) || (isAboutUser && typeof proof['user_id'] !== 'string');
+  if (![id, event, timestamp, session_id].every((field) => typeof field === 'string') || isIncomplete) {
     throw new SignpostError('invalid_event', 'the body is signed, but is no event: event, timestamp, session_id and data are required');
   }
   return { ...raw, id, event: kind, data: proof } as unknown as SignpostEvent;

@@ -1,3 +1,6 @@
+// The types of the API, with its member names.
+export type * from './accounts.js';
+
 /** The purpose of a session: to log in, to create an account, or to add a key to an account. */
 export type Mode = 'login' | 'register' | 'link';
 export type SessionStatus = 'pending' | 'authenticated' | 'expired' | 'cancelled';
@@ -79,6 +82,9 @@ export interface SessionUser {
   username?: string;
   name?: string;
   groups?: string[];
+  /** The ID of the user in your own database. */
+  external_id?: string;
+  metadata?: Record<string, unknown>;
   /** The number of credentials. */
   credential_count?: number;
   /** Whether this session created the user. */
@@ -156,9 +162,17 @@ export interface Verification {
   message_hash: string;
 }
 
+/** A kind of event that a domain can select. Test events are always sent. */
+export type EventKind = Mode | UserEventKind;
+
+/** A kind of event about a change of a user. */
+export type UserEventKind = 'user.updated' | 'user.deleted' | 'credential.added' | 'credential.removed' | 'user.signed_out';
+
 export interface NewDomain {
   domain: string;
   webhook_url: string;
+  /** Default: `login`, `register`. */
+  events?: EventKind[];
 }
 
 export interface DomainChange {
@@ -169,6 +183,8 @@ export interface DomainChange {
   methods?: LoginMethod[];
   registration?: 'open' | 'closed';
   display_name?: string | null;
+  /** The kinds of events to send; null restores the default. */
+  events?: EventKind[] | null;
 }
 
 export interface ListedDomain {
@@ -190,6 +206,7 @@ export interface Domain extends ListedDomain {
   methods: LoginMethod[];
   registration: 'open' | 'closed';
   display_name?: string;
+  events: EventKind[];
   event_url?: string;
   verified_at?: string;
   last_checked_at?: string;
@@ -206,69 +223,6 @@ export interface ProvedDomain {
   domain: string;
   verified: true;
   verified_at: string;
-}
-
-export interface Credential {
-  id: string;
-  kind: 'wallet' | 'lightning' | 'passkey';
-  public_key: string;
-  name: string;
-  added_at: string;
-  last_used_at?: string;
-}
-
-export interface HostedUser {
-  id: string;
-  /** Unique in the domain, such as `amber-otter-4821`. */
-  petname: string;
-  name?: string;
-  groups?: string[];
-  created_at: string;
-  last_login_at?: string;
-  public_key?: string;
-  credentials: Credential[];
-}
-
-export interface UserList {
-  users: HostedUser[];
-  next_cursor?: string;
-}
-
-/** A user without keys, who gets the first key through a link. */
-export interface NewUser {
-  /** The ID of the user in your own database: unique in the domain, at most 128 characters. */
-  external_id?: string;
-  /** 2 to 32 characters, never used by another user. Requires a key with the scope `manage`. */
-  username?: string;
-  /** Requires a key with the scope `manage`. */
-  email?: string;
-  name?: string;
-  groups?: string[];
-  /** At most 4 kB of JSON, with a depth of at most 4. */
-  metadata?: Record<string, unknown>;
-}
-
-/** A place where a user is signed in: a browser at the login page, or an application. */
-export interface SignIn {
-  /** `sgn_…` */
-  id: string;
-  kind: 'browser' | 'grant';
-  /** The application; only for a grant. */
-  client_id?: string;
-  created_at: string;
-  last_used_at?: string;
-  user_agent?: string;
-}
-
-export interface SignInList {
-  sign_ins: SignIn[];
-  next_cursor?: string;
-}
-
-/** null removes a member. */
-export interface UserChange {
-  name?: string | null;
-  groups?: string[] | null;
 }
 
 /** The data that a passkey signed, both members in base64url. */
@@ -299,6 +253,41 @@ export interface UserEvent {
   data: EventData;
 }
 
+/** The old and the new value of a member of a user; null if there is none. */
+export interface ValueChange {
+  old: unknown;
+  new: unknown;
+}
+
+export interface UserEventData {
+  /** `usr_…`. */
+  user_id: string;
+  /** Your ID of the user. */
+  external_id?: string;
+  /** In `user.updated`: the changed members of the user. */
+  changes?: Record<string, ValueChange>;
+  /** `cred_…`, in `credential.added` and `credential.removed`, with `kind` and `public_key`. */
+  credential_id?: string;
+  kind?: 'wallet' | 'lightning' | 'passkey';
+  public_key?: string;
+  /** In `user.signed_out`: whether all browsers and applications were signed out. */
+  everywhere?: boolean;
+  /** In `user.signed_out`: `sgn_…`, if a single sign-in ended. */
+  sign_in_id?: string;
+  /** In `user.signed_out`: `cli_…`, if a single application was signed out. */
+  client_id?: string;
+}
+
+/** A user changed. A domain receives only the kinds that it has selected. */
+export interface UserChangeEvent {
+  id: string;
+  event: UserEventKind;
+  timestamp: string;
+  /** Empty unless a session made the change. */
+  session_id: string;
+  data: UserEventData;
+}
+
 /** A test of event delivery, without meaning. */
 export interface TestEvent {
   id: string;
@@ -309,7 +298,7 @@ export interface TestEvent {
 }
 
 /** Kinds that are newer than this package are passed on unchanged: ignore unknown kinds. */
-export type SignpostEvent = UserEvent | TestEvent;
+export type SignpostEvent = UserEvent | UserChangeEvent | TestEvent;
 
 export interface Delivery {
   id: string;

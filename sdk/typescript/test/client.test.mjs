@@ -11,6 +11,7 @@ import { ROOT, said, vectors } from './vectors.mjs';
 const { key, cases } = vectors('client');
 const NAMES = {
   'domains.send_test_event': 'sendTestEvent', 'users.delete_all': 'deleteAll', 'users.delete_credential': 'deleteCredential',
+  'users.sign_ins': 'signIns', 'users.end_sign_in': 'endSignIn', 'users.end_sign_ins': 'endSignIns',
   'deliveries.retry_all': 'retryAll', 'atms.list_by_city': 'listByCity', 'atms.get_many': 'getMany', 'sessions.qr_svg': 'qrSvg',
 };
 let ports;
@@ -27,7 +28,7 @@ after(() => replies.stdin.end());
 /** Calls the method like a TypeScript program. */
 function run(signpost, call, args) {
   const [group, name] = call.split('.');
-  const { id, domain_id, user, credential, wait, timeout, atm_id, idempotency_key, ...rest } = args;
+  const { id, domain_id, user, credential, sign_in, wait, timeout, atm_id, idempotency_key, ...rest } = args;
   const body = Object.keys(rest).length > 0 ? [rest] : [];
   if (call === 'verify') return signpost.verify(args);
   if (name === 'all') return collected(signpost[group].all(...(domain_id ? [domain_id] : []), ...body));
@@ -35,8 +36,9 @@ function run(signpost, call, args) {
   if (call === 'atms.get') return method(atm_id);
   if (call === 'atms.get_many') return method(args.atm_ids);
   if (group === 'atms') return method(args);
-  const ids = [id, domain_id, ...(group === 'users' ? [user] : []), credential].filter((id) => id !== undefined);
+  const ids = [id, domain_id, ...(group === 'users' ? [user] : []), credential, sign_in].filter((id) => id !== undefined);
   if (call === 'sessions.create') return method({ ...rest, ...(user && { user }) }, { idempotencyKey: idempotency_key });
+  if (call === 'users.create') return method(...ids, rest, { idempotencyKey: idempotency_key });
   if (wait !== undefined) return method(...ids, { wait });
   if (timeout !== undefined) return method(...ids, { timeout });
   return method(...ids, ...body);

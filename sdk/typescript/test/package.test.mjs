@@ -26,7 +26,8 @@ test('the package contains exactly the required files', (t) => {
   const files = packed.files.map(({ path }) => path);
   const others = files.filter((path) => !/^dist\/[a-z]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json']);
-  const scripts = files.filter((path) => path.endsWith('.js')).reduce((sum, path) => sum + statSync(join(ROOT, path)).size, 0);
+  // Sites do not load the testing helper.
+  const scripts = files.filter((path) => path.endsWith('.js') && path !== 'dist/testing.js').reduce((sum, path) => sum + statSync(join(ROOT, path)).size, 0);
   t.diagnostic(`${packed.size} bytes packed, ${packed.unpackedSize} unpacked, ${scripts} of scripts`);
   assert.ok(packed.size <= MOST_PACKED, `${packed.size}`);
   assert.ok(scripts <= MOST_SCRIPTS, `${scripts}`);
@@ -46,7 +47,7 @@ test('publint and arethetypeswrong find no errors', async () => {
 test('all modules can be imported after an installation', async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], { cwd: folder });
-  const parts = ['', '/login', '/wallet', '/express', '/fastify'].map((part) => `console.log(Object.keys(await import('@signpost/sdk${part}')).join());`);
+  const parts = ['', '/login', '/wallet', '/express', '/fastify', '/testing'].map((part) => `console.log(Object.keys(await import('@signpost/sdk${part}')).join());`);
   writeFileSync(join(folder, 'all.mjs'), parts.join('\n'));
   const { stdout } = await run(process.execPath, ['all.mjs'], { cwd: folder });
   assert.match(stdout, /Signpost,SignpostError/);
@@ -54,10 +55,11 @@ test('all modules can be imported after an installation', async () => {
   assert.match(stdout, /walletHandlers/);
   assert.match(stdout, /expressLogin,expressWallet/);
   assert.match(stdout, /fastifyLogin,fastifyWallet/);
+  assert.match(stdout, /^logIn$/m);
 });
 
 test('the core does not depend on Node', () => {
-  for (const file of ['atms', 'bytes', 'client', 'clients', 'error', 'events', 'index', 'login', 'navigation', 'paging', 'site', 'startup', 'state', 'stream', 'transport', 'wallet', 'webhooks']) {
+  for (const file of ['accounts', 'atms', 'bytes', 'client', 'clients', 'error', 'events', 'index', 'login', 'navigation', 'paging', 'site', 'startup', 'state', 'stream', 'transport', 'wallet', 'webhooks']) {
     const text = readFileSync(join(ROOT, `dist/${file}.js`), 'utf8').replaceAll(/^ *(?:\/\/|\/?\*).*$/gm, '');
     assert.doesNotMatch(text, /\b(?:Buffer|process|require|__dirname)\b|from 'node:|from '[^.]/, file);
   }

@@ -42,8 +42,11 @@ async function output(program) {
   return text;
 }
 
-test('the shop logs users in and receives events', async (t) => {
-  const shop = run('shop.mjs', blocks[0]);
+test('the shop with all options logs users in and receives events', async (t) => {
+  const [code, signOut, , , currentUser, , events] = blocks;
+  const place = '    // the options of the next sections\n';
+  assert.ok(code.includes(place));
+  const shop = run('shop.mjs', code.replace(place, [signOut, currentUser, events].join('')));
   t.after(() => shop.end());
   const origin = `http://localhost:${port}`;
   await answers(origin, shop);
@@ -64,8 +67,8 @@ const PRELUDE = `import express from 'express'; import { Signpost } from '@signp
 const signpost = new Signpost(process.env.KEY); const app = express(); const newSession = (id) => id; const domainId = '';`;
 
 test('the other code blocks run', async () => {
-  assert.equal(blocks.length, 6);
-  const [, handlers, events, calls, errors, atms] = blocks;
+  assert.equal(blocks.length, 12);
+  const [events, handlers, calls, errors, atms] = blocks.slice(7);
   const imports = (code) => code.replaceAll(/^import \{ (?:SignpostError|webhooks) \}.*\n/gm, '');
   const prelude = PRELUDE.replace('{ Signpost }', '{ Signpost, SignpostError, webhooks }').replace("domainId = ''", `domainId = '${domain.id}'`);
   const fast = calls.replace('timeout: 60', 'timeout: 0');

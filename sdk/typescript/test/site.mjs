@@ -68,7 +68,7 @@ export class Server {
 }
 
 /** Sends a browser's navigation request; `fetch` would mark it as a script's request. */
-export function visit(url, { method, headers }) {
+export function visit(url, { method, headers, body }) {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, (reply) => {
       const chunks = [];
@@ -80,7 +80,7 @@ export function visit(url, { method, headers }) {
       });
     });
     asked.on('error', reject);
-    asked.end();
+    asked.end(body);
   });
 }
 

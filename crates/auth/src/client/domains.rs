@@ -9,18 +9,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::deliveries::Delivery;
 use super::shared_types::{Change, LoginMethod, Paging};
 use super::{Signpost, SignpostError};
+use crate::event::EventKind;
 
 /// The calls about domains; see [`Signpost::domains`].
 #[derive(Clone, Copy, Debug)]
 pub struct Domains<'a>(pub(super) &'a Signpost);
 
 /// A domain to register.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewDomain {
     /// The host name of the domain.
     pub domain: String,
     /// The URL that wallets post their answers to.
     pub webhook_url: String,
+    /// The kinds of events to send. By default, logins and registrations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<EventKind>>,
 }
 
 /// Changes of a domain. The default changes nothing.
@@ -45,6 +49,10 @@ pub struct DomainChange {
     /// host name.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub display_name: Change<String>,
+    /// The kinds of events to send. [`Change::Remove`] restores the default: logins and
+    /// registrations, and links for a hosted domain.
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
+    pub events: Change<Vec<EventKind>>,
 }
 
 /// The server that handles the answers of wallets.
@@ -122,6 +130,9 @@ pub struct Domain {
     /// The display name of the domain. It is always shown together with the host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// The kinds of events that are sent beside test events. Empty if the service is older.
+    #[serde(default)]
+    pub events: Vec<EventKind>,
     /// The URL for events, if it differs from the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,
@@ -160,6 +171,9 @@ pub struct RegisteredDomain {
     /// The display name of the domain. It is always shown together with the host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// The kinds of events that are sent beside test events. Empty if the service is older.
+    #[serde(default)]
+    pub events: Vec<EventKind>,
     /// The URL for events, if it differs from the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,

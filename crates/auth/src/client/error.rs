@@ -57,7 +57,7 @@ impl SignpostError {
 
     /// Creates the error for a missing or incomplete response. The message contains the host, but
     /// no header.
-    pub(super) fn no_reply(error: reqwest::Error) -> Self {
+    pub(crate) fn no_reply(error: reqwest::Error) -> Self {
         let code = if error.is_timeout() { ErrorCode::Timeout } else { ErrorCode::ConnectionFailed };
         let host = error.url().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let error = error.without_url();

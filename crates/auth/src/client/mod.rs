@@ -75,9 +75,14 @@ pub use session_types::{
 pub use sessions::Sessions;
 pub use shared_types::{Change, Confirm, LoginMethod, Metadata, Paging, Signed, Verification};
 pub use stream::SessionStream;
-use transport::{ApiCall, ApiReply, Transport, address, http_client};
+#[cfg(feature = "testing")]
+pub(crate) use transport::http_client;
+#[cfg(not(feature = "testing"))]
+use transport::http_client;
+use transport::{ApiCall, ApiReply, Transport, address};
 pub use users::{
-    Credential, CredentialKind, HostedUser, NewUser, SignIn, SignInKind, SignInList, UserChange, UserList, Users,
+    Credential, CredentialKind, HostedUser, NewUser, SignIn, SignInKind, SignInList, UserChange, UserList, UserSearch,
+    Users,
 };
 
 /// Base URL of the sandbox of a service on this machine.

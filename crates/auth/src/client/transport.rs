@@ -304,7 +304,7 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
 /// Creates an HTTP client that does not follow redirects, because it would send the API key to the
 /// redirect target.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is the server's, and this is another program")]
-pub(super) fn http_client() -> Result<Client, SignpostError> {
+pub(crate) fn http_client() -> Result<Client, SignpostError> {
     // Fails if the program has already installed a provider, which then remains in use.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(redirect::Policy::none()).build();

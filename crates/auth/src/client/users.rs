@@ -19,8 +19,19 @@ pub struct HostedUser {
     /// The user ID, `usr_…`.
     pub id: String,
     /// A generated name: an adjective, an animal and a number. It is unique in the domain and never
-    /// reused.
+    /// changed or reused.
     pub petname: String,
+    /// The username that the website set, by default the petname. It is unique in the domain.
+    pub username: String,
+    /// The ID of the user in the website's own database, if the website set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
+    /// The e-mail address that the website set, in lower case. The service does not verify it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Further data that the website set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
     /// The name that the website set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -82,9 +93,36 @@ pub struct UserList {
     pub next_cursor: Option<String>,
 }
 
+/// A search for users. Its members are combined; the default finds all users.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserSearch {
+    /// The ID of the user in the website's own database.
+    pub external_id: Option<String>,
+    /// The username.
+    pub username: Option<String>,
+    /// A part of the username, petname, name, e-mail address or external ID, or a whole user ID.
+    pub q: Option<String>,
+    /// The page.
+    pub paging: Paging,
+}
+
 /// Changes of a user. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserChange {
+    /// The ID of the user in the website's own database. Changing or removing an existing one
+    /// requires an API key with the scope `manage`.
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
+    pub external_id: Change<String>,
+    /// The username. [`Change::Remove`] restores the petname. It requires an API key with the scope
+    /// `manage`.
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
+    pub username: Change<String>,
+    /// The e-mail address. It requires an API key with the scope `manage`.
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
+    pub email: Change<String>,
+    /// Further data of the website, which replaces all earlier data.
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
+    pub metadata: Change<Map<String, Value>>,
     /// The display name, at most 60 characters.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub name: Change<String>,
@@ -131,8 +169,7 @@ pub struct SignIn {
     /// When the user signed in.
     pub created_at: String,
     /// The time of the last use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_used_at: Option<String>,
+    pub last_used_at: String,
     /// The `User-Agent` header of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
@@ -171,8 +208,25 @@ impl Users<'_> {
     /// Returns `external_id_exists`, with the ID of the user in `details.id`, or `username_taken`
     /// or `email_taken` if another user has the value.
     pub async fn create(&self, domain_id: &str, new: &NewUser) -> Result<HostedUser, SignpostError> {
+        self.create_with_idempotency_key(&uuid(self.0.runtime().random()), domain_id, new).await
+    }
+
+    /// Creates a user without credentials, unless a call with this idempotency key already did.
+    ///
+    /// Sends `POST /domains/{id}/users` with the caller's `Idempotency-Key`, 1 to 255 printable
+    /// characters. Another call with this key within 24 hours returns the existing user.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Users::create`], or `idempotency_key_reused` if another request used
+    /// this key.
+    pub async fn create_with_idempotency_key(
+        &self,
+        idempotency_key: &str,
+        domain_id: &str,
+        new: &NewUser,
+    ) -> Result<HostedUser, SignpostError> {
         let call = self.0.call(Method::POST, &["domains", domain_id, "users"])?.json(new)?;
-        self.0.fetch(call.with_idempotency_key(uuid(self.0.runtime().random()))).await
+        self.0.fetch(call.with_idempotency_key(idempotency_key.to_owned())).await
     }
 
     /// Returns a page of users, oldest first.
@@ -183,6 +237,20 @@ impl Users<'_> {
     /// Returns `domain_not_found` for an unknown domain.
     pub async fn list(&self, domain_id: &str, paging: &Paging) -> Result<UserList, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["domains", domain_id, "users"])?.page(paging)).await
+    }
+
+    /// Returns a page of the users that match, oldest first. A page may be empty although there is a
+    /// next page.
+    ///
+    /// Sends `GET /domains/{id}/users`.
+    ///
+    /// # Errors
+    /// Returns `domain_not_found` for an unknown domain.
+    pub async fn search(&self, domain_id: &str, search: &UserSearch) -> Result<UserList, SignpostError> {
+        let UserSearch { external_id, username, q, paging } = search;
+        let call = self.0.call(Method::GET, &["domains", domain_id, "users"])?;
+        let call = call.query("external_id", external_id.as_ref()).query("username", username.as_ref());
+        self.0.fetch(call.query("q", q.as_ref()).page(paging)).await
     }
 
     /// Returns a user.

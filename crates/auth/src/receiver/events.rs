@@ -91,9 +91,7 @@ async fn accept<S: Site>(
     let is_new = match event.event {
         // A test event has no effect, so it is not recorded.
         EventKind::Test => true,
-        EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => {
-            site.accept_event(event).await?
-        }
+        _ => site.accept_event(event).await?,
     };
     Ok(HandlerResponse::received(is_new))
 }

@@ -18,6 +18,7 @@ from .replies import (
     Session,
     SessionUser,
     Simulation,
+    UserEventData,
     Verification,
 )
 from .steps import AsyncTransport, HttpReply, HttpRequest, Transport
@@ -51,6 +52,7 @@ __all__ = [
     "SignpostError",
     "Simulation",
     "Transport",
+    "UserEventData",
     "Verification",
     "__version__",
 ]

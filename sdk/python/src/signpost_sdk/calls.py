@@ -15,6 +15,7 @@ from .replies import (
     DeliveryState,
     Domain,
     DomainList,
+    EventKind,
     Handler,
     ListedDomain,
     ListedSession,
@@ -195,9 +196,13 @@ class SessionCalls(Calls):
 class DomainCalls(Calls):
     """The registered domains."""
 
-    def create(self, *, domain: str, webhook_url: str) -> Steps[RegisteredDomain]:
-        """Registers a domain."""
-        body = {"domain": domain, "webhook_url": webhook_url}
+    def create(
+        self, *, domain: str, webhook_url: str, events: Iterable[EventKind] | None = None
+    ) -> Steps[RegisteredDomain]:
+        """Registers a domain. It receives the events `login` and `register` unless `events` names others."""
+        body: dict[str, Any] = {"domain": domain, "webhook_url": webhook_url}
+        if events is not None:
+            body["events"] = [*events]
         return self.core.call("POST", "/domains", as_reply(RegisteredDomain), repeat=False, body=body)
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Steps[DomainList]:
@@ -228,12 +233,14 @@ class DomainCalls(Calls):
         methods: Iterable[LoginMethod] | None = None,
         registration: Registration | None = None,
         display_name: str | None | Unset = UNSET,
+        events: Iterable[EventKind] | None | Unset = UNSET,
     ) -> Steps[Domain]:
-        """Changes the given members. None removes `event_url` or `display_name`."""
+        """Changes the given members. None removes `event_url` or `display_name`, and restores the default of `events`."""
         body = given(webhook_url=webhook_url, handler=handler, registration=registration)
         if methods is not None:
             body["methods"] = [*methods]
-        body |= changed(event_url=event_url, display_name=display_name)
+        kinds = events if events is None or isinstance(events, Unset) else [*events]
+        body |= changed(event_url=event_url, display_name=display_name, events=kinds)
         return self.core.call("PATCH", path("domains", id), as_reply(Domain), repeat=True, body=body)
 
     def verify(self, id: str) -> Steps[ProvedDomain]:

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from .replies import SessionUser
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +30,7 @@ def login_user(id: str, user: SessionUser) -> LoginUser:
         username=user.username,
         name=user.name,
         groups=user.groups,
-        external_id=_member(user, "external_id", str),
-        metadata=_member(user, "metadata", dict),
+        external_id=user.external_id,
+        metadata=user.metadata,
         is_new=user.is_new,
     )
-
-
-def _member(user: SessionUser, name: str, kind: type[T]) -> T | None:
-    """Returns a member that only newer services send; None if it is missing or of another type."""
-    value = user.raw.get(name)
-    return value if isinstance(value, kind) else None

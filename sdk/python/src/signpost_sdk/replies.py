@@ -6,9 +6,9 @@ enumeration are passed on unchanged.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from .decoding import Reply
+from .decoding import Reply, decode
 
 Mode = Literal["login", "register", "link"]
 Status = Literal["pending", "authenticated", "expired", "cancelled"]
@@ -20,6 +20,8 @@ ClientAuthMethod = Literal["client_secret_basic", "client_secret_post", "any"]
 SigningAlgorithm = Literal["RS256", "ES256"]
 EmailClaim = Literal["synthetic", "none", "verified"]
 CredentialKind = Literal["wallet", "lightning", "passkey"]
+UserEventKind = Literal["user.updated", "user.deleted", "credential.added", "credential.removed", "user.signed_out"]
+EventKind = Literal[Mode, UserEventKind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +67,12 @@ class SessionUser(Reply):
     public_key: str
     device_info: Device
     username: str | None = None
-    """This and the next three members are None in lists, for domains with a direct handler, and for deleted users."""
+    """This and the next five members are None in lists, for domains with a direct handler, and for deleted users."""
     name: str | None = None
     groups: tuple[str, ...] | None = None
+    external_id: str | None = None
+    """The ID of the user in your own database."""
+    metadata: Mapping[str, Any] | None = None
     credential_count: int | None = None
     is_new: bool | None = None
     """Whether this session created the user."""
@@ -163,6 +168,8 @@ class Domain(ListedDomain):
     methods: tuple[LoginMethod, ...]
     registration: Registration
     display_name: str | None = None
+    events: tuple[EventKind, ...] = ()
+    """The kinds of events that are sent beside test events; empty if the service is older than this version."""
     event_url: str | None = None
     verified_at: str | None = None
     last_checked_at: str | None = None
@@ -204,6 +211,14 @@ class HostedUser(Reply):
 
     id: str
     petname: str
+    """The generated name, which never changes."""
+    username: str
+    """The username that you set, or else the petname."""
+    external_id: str | None = None
+    """The ID of the user in your own database."""
+    email: str | None = None
+    """In lower case. The service does not verify it."""
+    metadata: Mapping[str, Any] | None = None
     name: str | None = None
     groups: tuple[str, ...] | None = None
     created_at: str
@@ -229,7 +244,7 @@ class SignIn(Reply):
     client_id: str | None = None
     """The application; only for a grant."""
     created_at: str
-    last_used_at: str | None = None
+    last_used_at: str
     user_agent: str | None = None
 
 
@@ -302,8 +317,26 @@ class EventData(Reply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserEventData(Reply):
+    """A change of a user. The members after `external_id` depend on the kind of event."""
+
+    user_id: str
+    external_id: str | None = None
+    changes: Mapping[str, Any] | None = None
+    """In `user.updated`: the changed members by name, each with `old` and `new`."""
+    credential_id: str | None = None
+    """In `credential.added` and `credential.removed`, with `kind` and `public_key`."""
+    kind: CredentialKind | None = None
+    public_key: str | None = None
+    everywhere: bool | None = None
+    """In `user.signed_out`: whether all browsers and applications were signed out."""
+    sign_in_id: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Reply):
-    """An event. `event` is `login`, `register`, `link`, `test`, or a kind that is newer than this version.
+    """An event. `event` is an `EventKind`, `test`, or a kind that is newer than this version.
 
     `data` is the proof, or None for kinds without a proof; `raw["data"]` always has the original.
     """
@@ -324,6 +357,11 @@ class Event(Reply):
     def identity(self) -> str:
         """The identity of the event, for deduplication: its id, else its session and kind."""
         return self.id or f"{self.session_id}:{self.event}"
+
+    @property
+    def user(self) -> UserEventData | None:
+        """The change of a user, or None for other kinds. The `ValueError` names a member that is missing."""
+        return decode(UserEventData, self.raw.get("data")) if self.event in get_args(UserEventKind) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

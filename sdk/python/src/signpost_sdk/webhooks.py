@@ -116,7 +116,10 @@ def _read(body: bytes) -> Event:
             raise ValueError("data is no object")
         if value.get("event") == "registration":
             value["event"] = "register"
-        return decode(Event, value)
+        event = decode(Event, value)
+        # Checks the members of the kinds about users.
+        _ = event.user
+        return event
     except (ValueError, RecursionError) as error:
         message = f"the body is signed, but not an event with event, timestamp, session_id and data: {error}"
         raise SignpostError("invalid_event", message) from None

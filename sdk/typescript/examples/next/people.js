@@ -11,5 +11,11 @@ export function signIn({ user }) {
   return [cookie().set(value)];
 }
 
+/** Logs a browser out. */
+export function signOut(header) {
+  people.delete(cookie().read(header));
+  return [cookie().clear()];
+}
+
 /** The ID of a user by the header `Cookie`, as in `whoIs((await headers()).get('cookie'))`. */
 export const whoIs = (header) => people.get(cookie().read(header));

@@ -5,6 +5,7 @@ import type { All, Equal, EqualEvents, Plain } from './equal.js';
 
 type Schemas = components['schemas'];
 type UserEvent = Required<Extract<Plain<Schemas['Event']>, { event?: sdk.Mode }>>;
+type UserChangeEvent = Required<Extract<Plain<Schemas['Event']>, { event?: sdk.UserEventKind }>>;
 type TestEvent = Required<Extract<Plain<Schemas['Event']>, { event?: 'test' }>>;
 
 export type Compared = All<{
@@ -24,6 +25,9 @@ export type Compared = All<{
   DomainChange: Equal<sdk.DomainChange, Schemas['DomainChange']>;
   DomainList: Equal<sdk.DomainList, Schemas['DomainList']>;
   UserEvent: EqualEvents<sdk.UserEvent, UserEvent>;
+  UserChangeEvent: EqualEvents<sdk.UserChangeEvent, UserChangeEvent>;
+  UserEventData: Equal<sdk.UserEventData, Schemas['UserEventData']>;
+  EventKind: Equal<sdk.EventKind, Schemas['EventKind']>;
   TestEvent: EqualEvents<Omit<sdk.TestEvent, 'data'>, Omit<TestEvent, 'data'>>;
   Kinds: EqualEvents<NonNullable<Schemas['Event']['event']>, sdk.SignpostEvent['event']>;
   EventData: Equal<sdk.EventData, Schemas['EventData']>;
@@ -38,6 +42,7 @@ export type Compared = All<{
   NewDomain: Equal<sdk.NewDomain, Schemas['NewDomain']>;
   NewReport: Equal<sdk.NewReport, Schemas['NewReport']>;
   NewSession: Equal<sdk.NewSession, Schemas['NewSession']>;
+  NewUser: Equal<sdk.NewUser, Schemas['NewUser']>;
   ProvedDomain: Equal<sdk.ProvedDomain, Schemas['ProvedDomain']>;
   RefreshedSession: Equal<sdk.RefreshedSession, Schemas['RefreshedSession']>;
   RegisteredDomain: Equal<sdk.RegisteredDomain, Schemas['RegisteredDomain']>;
@@ -46,6 +51,8 @@ export type Compared = All<{
   Session: Equal<sdk.Session, Schemas['Session']>;
   SessionList: Equal<sdk.SessionList, Schemas['SessionList']>;
   Signed: Equal<sdk.Signed, Schemas['Signed']>;
+  SignIn: Equal<sdk.SignIn, Schemas['SignIn']>;
+  SignInList: Equal<sdk.SignInList, Schemas['SignInList']>;
   Simulated: Equal<sdk.Simulated, Schemas['Simulated']>;
   Simulation: Equal<sdk.Simulation, Schemas['Simulation']>;
   Status: Equal<sdk.SessionStatus, Schemas['Status']>;
@@ -54,9 +61,9 @@ export type Compared = All<{
   Verification: Equal<sdk.Verification, Schemas['Verification']>;
 }>;
 
-/** Operations without a method: calls of wallets, calls to sites, and the document itself. */
+/** Operations without a method: calls of wallets and of the command line, calls to sites, and the document itself. */
 type NotCalled =
-  | 'getDocument' | 'getReference'
+  | 'getAccount' | 'listSignedEvents' | 'getDocument' | 'getReference'
   | `receive${string}` | 'showLogin' | 'hostLogin' | 'showRegister' | 'hostRegister' | 'showLink' | 'hostLink';
 
 /** The arguments and the result of each operation. */
@@ -87,11 +94,15 @@ interface Methods {
   verifyDomain: [sdk.Domains['verify'], sdk.ProvedDomain];
   sendTestEvent: [sdk.Domains['sendTestEvent'], sdk.Delivery];
   listUsers: [sdk.Users['list'], sdk.UserList];
+  createUser: [sdk.Users['create'], sdk.HostedUser];
   getUser: [sdk.Users['get'], sdk.HostedUser];
   changeUser: [sdk.Users['update'], sdk.HostedUser];
   deleteUser: [sdk.Users['delete'], void];
   deleteUsers: [sdk.Users['deleteAll'], void];
   deleteCredential: [sdk.Users['deleteCredential'], void];
+  listSignIns: [sdk.Users['signIns'], sdk.SignInList];
+  endSignIns: [sdk.Users['endSignIns'], void];
+  endSignIn: [sdk.Users['endSignIn'], void];
   listDeliveries: [sdk.Deliveries['list'], sdk.DeliveryList];
   retryDeliveries: [sdk.Deliveries['retryAll'], sdk.Retried];
   getDelivery: [sdk.Deliveries['get'], sdk.Delivery];

@@ -43,7 +43,16 @@ export async function receive(body: Uint8Array, headers: Record<string, string |
   const event: SignpostEvent = await webhooks.verify(body, headers, ['whsec_a', 'whsec_b']);
   // @ts-expect-error a test has no key
   event.data.public_key?.trim();
-  return event.event === 'test' ? event.session_id : event.data.public_key;
+  switch (event.event) {
+    case 'login': case 'register': case 'link':
+      return event.data.public_key;
+    case 'user.updated':
+      return Object.keys(event.data.changes ?? {}).join();
+    case 'user.deleted': case 'credential.added': case 'credential.removed': case 'user.signed_out':
+      return event.data.user_id;
+    case 'test':
+      return event.session_id;
+  }
 }
 
 export async function call(): Promise<void> {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use signpost_auth::client::{DeliveryFilter, Paging, SessionFilter, Signpost, SignpostError};
+use signpost_auth::client::{DeliveryFilter, Paging, SessionFilter, Signpost, SignpostError, UserSearch};
 
 type Outcome = Result<Value, SignpostError>;
 
@@ -90,10 +90,26 @@ async fn domains(signpost: &Signpost, name: &str, arguments: &Value) -> Outcome 
 async fn users(signpost: &Signpost, name: &str, arguments: &Value) -> Outcome {
     let (users, domain_id, user) = (signpost.users(), text(arguments, "domain_id"), text(arguments, "user"));
     match name {
+        "create" => match arguments["idempotency_key"].as_str() {
+            Some(key) => to_json(users.create_with_idempotency_key(key, domain_id, &read(arguments)).await),
+            None => to_json(users.create(domain_id, &read(arguments)).await),
+        },
         "list" => {
             let (limit, cursor) = paging_arguments(arguments);
-            to_json(users.list(domain_id, &Paging { limit, cursor }).await)
+            let filter = |name: &str| arguments[name].as_str().map(str::to_owned);
+            let (external_id, username, q) = (filter("external_id"), filter("username"), filter("q"));
+            to_json(
+                users
+                    .search(domain_id, &UserSearch { external_id, username, q, paging: Paging { limit, cursor } })
+                    .await,
+            )
         }
+        "sign_ins" => {
+            let (limit, cursor) = paging_arguments(arguments);
+            to_json(users.sign_ins(domain_id, user, &Paging { limit, cursor }).await)
+        }
+        "end_sign_in" => to_json(users.end_sign_in(domain_id, user, text(arguments, "sign_in")).await),
+        "end_sign_ins" => to_json(users.end_sign_ins(domain_id, user).await),
         "get" => to_json(users.get(domain_id, user).await),
         "update" => to_json(users.update(domain_id, user, &read(arguments)).await),
         "delete" => to_json(users.delete(domain_id, user).await),

@@ -13,8 +13,7 @@ use axum::response::{IntoResponse, Response};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use signpost_auth::client::{
-    ClientChange, ClientRotation, ErrorCode, Finding, NewClient, NewReport, NewUser, Paging, SessionStatus, SignInKind,
-    Signpost, Submission,
+    ClientChange, ClientRotation, ErrorCode, Finding, NewClient, NewReport, Paging, SessionStatus, Signpost, Submission,
 };
 use tokio::net::TcpListener;
 
@@ -143,31 +142,6 @@ async fn clients_are_created_changed_and_deleted() {
     let (stub, signpost) = start(204, "text/plain", "").await;
     signpost.clients().delete("dom_1", "cli_1").await.unwrap();
     assert_eq!(stub.target(), "DELETE /v1/domains/dom_1/clients/cli_1");
-}
-
-#[tokio::test]
-async fn user_is_created_with_an_external_id() {
-    let user = json!({ "id": "usr_1", "petname": "amber-otter-4821", "created_at": "2023-11-14T22:13:10Z",
-                       "credentials": [] });
-    let (stub, signpost) = start_json(201, &user).await;
-    let new = NewUser { external_id: Some("42".to_owned()), ..NewUser::default() };
-    assert_eq!(signpost.users().create("dom_1", &new).await.unwrap().credentials, []);
-    let seen = stub.take();
-    assert_eq!((&*seen[0].0, &seen[0].2), ("POST /v1/domains/dom_1/users", &json!({ "external_id": "42" })));
-}
-
-#[tokio::test]
-async fn sign_ins_are_listed_and_ended() {
-    let sign_in = json!({ "id": "sgn_1", "kind": "browser", "created_at": "2023-11-14T22:13:10Z" });
-    let (stub, signpost) = start_json(200, &json!({ "sign_ins": [sign_in] })).await;
-    let list = signpost.users().sign_ins("dom_1", "usr_1", &Paging::default()).await.unwrap();
-    assert_eq!(list.sign_ins[0].kind, SignInKind::Browser);
-    assert_eq!(stub.target(), "GET /v1/domains/dom_1/users/usr_1/sign-ins");
-    let (stub, signpost) = start(204, "text/plain", "").await;
-    signpost.users().end_sign_in("dom_1", "usr_1", "sgn_1").await.unwrap();
-    assert_eq!(stub.target(), "DELETE /v1/domains/dom_1/users/usr_1/sign-ins/sgn_1");
-    signpost.users().end_sign_ins("dom_1", "usr_1").await.unwrap();
-    assert_eq!(stub.target(), "DELETE /v1/domains/dom_1/users/usr_1/sign-ins");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 // app/signpost/[step]/route.js: the login of a Next.js site. Its pages read the user with `whoIs` of `people.js`.
 import { Signpost } from '@signpost/sdk';
 import { loginHandlers } from '@signpost/sdk/login';
-import { signIn, whoIs } from '../../../people.js';
+import { signIn, signOut, whoIs } from '../../../people.js';
 
 let login;
 
@@ -14,6 +14,7 @@ function handlers() {
     cookieSecret: COOKIE_SECRET,
     webhookSecrets: WEBHOOK_SECRET || undefined,
     signIn,
+    signOut: (request) => signOut(request.headers.get('cookie')),
     currentUser: (request) => whoIs(request.headers.get('cookie')),
   }));
 }
