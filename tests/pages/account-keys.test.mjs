@@ -21,7 +21,7 @@ async function addKey(page, spare) {
 
 test('a user renames, adds and removes keys', async () => {
   const { site, wallet, visitor, page } = await atAccount(stage);
-  assert.match(await page.locator('main').innerText(), /A spare is missing/);
+  assert.match(await page.locator('main').innerText(), /Add a second key/);
   await page.locator('summary').click();
   await page.locator('input[name=name]').fill('Old phone');
   await page.getByRole('button', { name: 'Save the name' }).click();
@@ -32,7 +32,7 @@ test('a user renames, adds and removes keys', async () => {
   await state(page, 'account');
   await page.getByText('The key is added.').waitFor();
   assert.equal(await page.locator('ul.keys > li').count(), 2);
-  assert.doesNotMatch(await page.locator('main').innerText(), /A spare is missing/);
+  assert.doesNotMatch(await page.locator('main').innerText(), /Add a second key/);
 
   await change(page, 0, 'Remove this key');
   await state(page, 'remove');

@@ -1,7 +1,7 @@
 // The account pages: sign-in state, layout, and use without a mouse or scripts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ACCOUNT_STATES, LATE_ACCOUNT_STATES, accountOf, addSpare, atAccount, signIn } from './accounts.mjs';
+import { ACCOUNT_STATES, LATE_ACCOUNT_STATES, accountOf, addSpare, atAccount, inTwoBrowsers, signIn } from './accounts.mjs';
 import { state } from './browser.mjs';
 import { checkFocus, checkLooks } from './looks.mjs';
 import { Stage } from './stage.mjs';
@@ -37,6 +37,19 @@ test('the page works without JavaScript and by keyboard', async () => {
   await page.locator('main[data-state=signed-out]').waitFor();
 });
 
+test('ending a sign-in signs only that browser out', async () => {
+  const { site, other, page } = await inTwoBrowsers(stage, { javaScriptEnabled: false });
+  const here = page.locator('ul.devices > li').filter({ hasText: 'This browser.' });
+  assert.equal(await here.count(), 1);
+  assert.equal(await here.getByRole('button').count(), 0);
+  // The newest sign-in comes first; the last is that of the registration.
+  assert.equal(await page.locator('ul.devices > li').count(), 3);
+  await page.getByRole('button', { name: /^Sign out there: Chrome/ }).first().press('Enter');
+  await page.getByRole('status').filter({ hasText: 'You are signed out there.' }).waitFor();
+  assert.equal(await page.locator('ul.devices > li').count(), 2);
+  await state(await other.open(accountOf(stage, site)), 'signed-out');
+});
+
 test('tab stops follow the reading order', async () => {
   const { page } = await atAccount(stage);
   const stops = await checkFocus(page);
@@ -53,7 +66,7 @@ for (const [name, reach] of Object.entries(LATE_ACCOUNT_STATES)) {
   test(`looks: ${name}`, async (t) => checkLooks(await reach(await Stage.own(t))));
 }
 test('looks: in Spanish', async () => {
-  for (const name of ['account with two keys, one unfolded', 'remove, asked']) {
+  for (const name of ['account with two keys, one unfolded', 'two browsers', 'remove, asked']) {
     await checkLooks(await ACCOUNT_STATES[name](stage, { locale: 'es-ES' }));
   }
 });

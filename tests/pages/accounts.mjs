@@ -24,6 +24,15 @@ export async function atAccount(stage, options) {
   return { site, wallet, visitor, page };
 }
 
+/** A user in two browsers; `page` is the account page in the first. */
+export async function inTwoBrowsers(stage, options) {
+  const account = await atAccount(stage, options);
+  const other = await signIn(stage, account.site, account.wallet);
+  await account.page.reload();
+  await account.page.locator('ul.devices > li').nth(1).waitFor();
+  return { ...account, other };
+}
+
 /** Presses a button in the row of a key, which is collapsed. */
 export async function change(page, key, button) {
   const row = page.locator('ul.keys > li').nth(key);
@@ -68,6 +77,18 @@ export const ACCOUNT_STATES = {
     await page.reload();
     await change(page, 0, /^(Remove|Quitar)/);
     await state(page, 'remove');
+    return page;
+  },
+
+  'two browsers': async (stage, options) => {
+    const { page } = await inTwoBrowsers(stage, options);
+    return page;
+  },
+
+  'sign-in ended': async (stage, options) => {
+    const { page } = await inTwoBrowsers(stage, options);
+    await page.locator('form[id^=end-] button').first().click();
+    await page.locator('[role=status]').waitFor();
     return page;
   },
 

@@ -71,7 +71,7 @@ test('a user creates an account, logs out and in again', async () => {
   assert.equal((await scan(owner, page)).status, 200);
   const user = await userOf(page);
   assert.match(await page.getByRole('status').innerText(), /^Welcome, \w+ \w+\. Your account is new/);
-  assert.match(await page.locator('.keys').innerText(), /Added \d+ \w+ \d{4} · ends in [0-9a-f]{8}\s+A spare is missing/);
+  assert.match(await page.locator('.keys').innerText(), /Added \d+ \w+ \d{4} · ends in [0-9a-f]{8}\s+Add a second key/);
   await checkLooks(page);
   await page.getByRole('button', { name: 'Log out' }).click();
   assert.match(await page.getByRole('status').innerText(), /^You are logged out/);
@@ -102,7 +102,7 @@ test('a user adds a passkey, then replaces the wallet', async () => {
   await page.waitForURL(`${links.shop}/account?added`);
   assert.match(await page.getByRole('status').innerText(), /^You have another key/);
   assert.equal((await device.passkeys()).length, 1);
-  assert.doesNotMatch(await page.locator('.keys').innerText(), /A spare is missing/);
+  assert.doesNotMatch(await page.locator('.keys').innerText(), /Add a second key/);
   await checkLooks(page);
 
   await page.getByRole('button', { name: 'Log out' }).click();

@@ -11,7 +11,7 @@ import { reservePort } from '../ports.mjs';
 const run = promisify(execFile);
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
 /** Rate limits are off unless a test needs them: all browsers and wallets here share an address. */
-const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
+const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS', 'MAP'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
 
 /** The environment that `faketime` sets; its process would be between us and the program. $LIB is the loader's. */
 const faked = (clock) => ({ LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1', FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' });

@@ -37,7 +37,11 @@ export class Stage {
   }
 
   async open(settings) {
-    [this.server, this.browser] = await Promise.all([Server.start(settings), launch()]);
+    // If one of them does not start, `close` ends the other.
+    const opened = await Promise.allSettled([Server.start(settings), launch()]);
+    [this.server, this.browser] = opened.map(({ value }) => value);
+    const failed = opened.find(({ status }) => status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   /** Closes all browsers; fails if a page violated a rule. */

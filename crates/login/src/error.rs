@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use signpost_auth::VerificationError;
 use signpost_platform::web::problem::{Problem, error_body};
 
-use crate::ids::DomainId;
+use crate::ids::{DomainId, UserId};
 
 /// An error of the login service's API. Its text is the error message for the client.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
     Problem(#[from] Problem),
     #[error("no session has this id")]
     SessionNotFound,
-    #[error("no domain has this id")]
+    #[error("no domain has this id or name")]
     DomainNotFound,
     #[error("no user of the domain has this key")]
     UserUnknown,
@@ -75,6 +75,12 @@ pub enum Error {
     SharedLoginHost,
     #[error("the user has no credential and cannot log in; add the first one with mode 'link'")]
     NoCredential,
+    #[error("another user of the domain has this external_id; details.id is that user")]
+    ExternalIdExists { id: UserId },
+    #[error("another user of the domain has, or once had, this username; choose another one")]
+    UsernameTaken,
+    #[error("another user of the domain has this e-mail address")]
+    EmailTaken,
     #[error("the user has no other credential; delete the user instead")]
     LastCredential,
     #[error("a user of the domain has this key already, or this passkey belongs to another user of this server")]
@@ -121,6 +127,9 @@ impl Error {
             Self::InsecurePublicUrl(_) => (StatusCode::UNPROCESSABLE_ENTITY, "insecure_public_url"),
             Self::SharedLoginHost => (StatusCode::UNPROCESSABLE_ENTITY, "shared_login_host"),
             Self::NoCredential => (StatusCode::CONFLICT, "no_credential"),
+            Self::ExternalIdExists { .. } => (StatusCode::CONFLICT, "external_id_exists"),
+            Self::UsernameTaken => (StatusCode::CONFLICT, "username_taken"),
+            Self::EmailTaken => (StatusCode::CONFLICT, "email_taken"),
             Self::LastCredential => (StatusCode::CONFLICT, "last_credential"),
             Self::CredentialExists => (StatusCode::CONFLICT, "credential_exists"),
             Self::TooManyCredentials => (StatusCode::CONFLICT, "too_many_credentials"),
@@ -157,6 +166,7 @@ impl Error {
                 json!({ "domain": domain })
             }
             Self::DomainExists { domain, id } => json!({ "domain": domain, "id": id }),
+            Self::ExternalIdExists { id } => json!({ "id": id }),
             Self::InsecurePublicUrl(address) => json!({ "public_url": address }),
             Self::DomainNotVerified { domain, reason } => json!({ "domain": domain, "reason": reason }),
             Self::DomainVerificationFailed { domain, checks } => json!({ "domain": domain, "checks": checks }),

@@ -17,6 +17,8 @@ pub mod routes;
 pub mod service;
 pub mod sessions;
 pub mod settings;
+pub mod sign_ins;
+mod user_agent;
 pub mod users;
 pub mod wallet;
 

@@ -10,7 +10,7 @@ use signpost_platform::web::api_key::{ApiKeyGuard, require_api_key};
 use signpost_platform::web::problem::Problem;
 
 use super::api::sessions::page_access::{SessionGuard, authenticate};
-use super::api::{deliveries, domains, sessions, users, verify};
+use super::api::{self, deliveries, domains, sessions, sign_ins, users, verify};
 use super::{account, browser_wallet, pages, wallet};
 use crate::service::LoginService;
 
@@ -47,14 +47,18 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
         .route(&at("/sessions/{id}/authenticate"), answer(post(sessions::answer::authenticate)))
         .route(&at("/sessions/{id}/complete"), answer(post(sessions::answer::complete)))
         .route(&at("/verify"), verify(post(verify::verify)))
+        .route(&at("/account"), read(get(api::account::show)))
         .route(&at("/domains"), domains(get(domains::list).post(domains::create)))
         .route(&at("/domains/{id}"), domains(get(domains::show).patch(domains::patch).delete(domains::delete)))
         .route(&at("/domains/{id}/verify"), domains(post(domains::verify)))
-        .route(&at("/domains/{id}/users"), domains(get(users::users).delete(users::delete_all)))
+        .route(&at("/domains/{id}/users"), domains(get(users::users).post(users::create).delete(users::delete_all)))
         .route(&at("/domains/{id}/users/{user}"), domains(get(users::show).patch(users::patch).delete(users::delete)))
         .route(&at("/domains/{id}/users/{user}/credentials/{credential}"), domains(delete(users::delete_credential)))
+        .route(&at("/domains/{id}/users/{user}/sign-ins"), domains(get(sign_ins::list).delete(sign_ins::end_all)))
+        .route(&at("/domains/{id}/users/{user}/sign-ins/{sign_in}"), domains(delete(sign_ins::end)))
         .route(&at("/domains/{id}/test-event"), domains(post(deliveries::test_event)))
         .route(&at("/deliveries"), domains(get(deliveries::list)))
+        .route(&at("/deliveries/signed"), read(get(deliveries::list_signed)))
         .route(&at("/deliveries/retry"), domains(post(deliveries::retry_failed)))
         .route(&at("/deliveries/{id}"), domains(get(deliveries::show)))
         .route(&at("/deliveries/{id}/retry"), domains(post(deliveries::retry)))

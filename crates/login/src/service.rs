@@ -11,13 +11,16 @@ use signpost_platform::observe::log_limiter::LogLimiter;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::EgressPolicy;
 use signpost_platform::pages::Language;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 
 use super::domains::seal::Seal;
 use super::domains::{DomainCache, DomainVerifier, LoginMethod, LoginMethods};
 use super::sessions::{PASSKEY_REFUSALS, SessionCache, Waiters};
 use super::settings::{LoginSettings, WalletLocation};
+use super::sign_ins::ApplicationSignIns;
 use crate::ids::SessionId;
+use crate::users::UsernameKey;
+use crate::users::identifier_sql::find_username_key;
 
 /// The login service. Cheap to clone; built once, when the server starts.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct LoginParts {
     pub seal: Seal,
     /// Checks the proofs of domains.
     pub domain_verifier: DomainVerifier,
+    /// The sign-ins at applications.
+    pub applications: &'static dyn ApplicationSignIns,
     /// Wakes the job that delivers events.
     pub outbox: Notify,
     /// Recently read sessions.
@@ -49,6 +54,8 @@ pub struct LoginParts {
     pub pages: ReadCache<PageKey, Arc<[Box<str>]>>,
     /// The requests that wait for a session to change.
     pub waiting: Waiters,
+    /// The key of the hashes of usernames, from its first use on.
+    username_key: OnceCell<UsernameKey>,
     /// Limits the log lines about refused passkeys.
     pub passkey_refusals: LogLimiter<{ PASSKEY_REFUSALS.len() }>,
     /// The relying party of passkeys. `None` if browsers do not support passkeys at the public address.
@@ -74,7 +81,12 @@ impl Deref for LoginParts {
 impl LoginService {
     /// Creates the service.
     #[must_use]
-    pub fn new(platform: Platform, settings: LoginSettings, domain_verifier: DomainVerifier) -> Self {
+    pub fn new(
+        platform: Platform,
+        settings: LoginSettings,
+        domain_verifier: DomainVerifier,
+        applications: &'static dyn ApplicationSignIns,
+    ) -> Self {
         let pages = ReadCache::new(|page: &Arc<[Box<str>]>| page.iter().map(|part| part.len()).sum());
         pages.restart(true);
         Self(Arc::new(LoginParts {
@@ -85,11 +97,21 @@ impl LoginService {
             seal: settings.seal(),
             settings,
             domain_verifier,
+            applications,
             outbox: Notify::new(),
             pages,
             waiting: Waiters::default(),
+            username_key: OnceCell::new(),
             passkey_refusals: LogLimiter::default(),
         }))
+    }
+
+    /// Returns the key of the hashes of usernames.
+    ///
+    /// # Errors
+    /// Returns an error if the database is unavailable.
+    pub(crate) async fn username_key(&self) -> anyhow::Result<&UsernameKey> {
+        self.username_key.get_or_try_init(|| find_username_key(&self.store)).await
     }
 
     /// Invalidates the cached session and wakes the requests that wait for it.

@@ -40,7 +40,7 @@ pub struct StoreLatency {
     pub write: Duration,
 }
 
-/// A handle of the database. It is cheap to clone.
+/// A handle to the database. It is cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     engine: Engine,

@@ -68,6 +68,9 @@ pub(super) enum AccountNotice {
     KeyNotFound,
     /// The user returned from the login page without logging in or adding a key.
     Unchanged,
+    SignInEnded,
+    /// The sign-in in the form does not exist (any more).
+    SignInNotFound,
 }
 
 impl FromRequestParts<LoginService> for AccountContext {
@@ -235,7 +238,8 @@ fn scoped(id: &str, purpose: &str) -> String {
 }
 
 impl AccountNotice {
-    const ALL: [Self; 4] = [Self::KeyRenamed, Self::KeyAdded, Self::KeyNotFound, Self::Unchanged];
+    const ALL: [Self; 6] =
+        [Self::KeyRenamed, Self::KeyAdded, Self::KeyNotFound, Self::Unchanged, Self::SignInEnded, Self::SignInNotFound];
 
     /// Returns the value of [`NOTICE_PARAMETER`].
     fn as_str(self) -> &'static str {
@@ -244,6 +248,8 @@ impl AccountNotice {
             Self::KeyAdded => "added",
             Self::KeyNotFound => "gone",
             Self::Unchanged => "nothing",
+            Self::SignInEnded => "ended",
+            Self::SignInNotFound => "ended-before",
         }
     }
 

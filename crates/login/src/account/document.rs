@@ -1,5 +1,7 @@
 //! Renders the parts that all account pages share: the frame, headings, names and messages.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::PageIcon;
@@ -27,6 +29,12 @@ impl AccountContext {
 /// Renders a name within a sentence: bold, with a separate text direction.
 pub(super) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
+}
+
+/// Renders a day in UTC.
+pub(super) fn day(words: &AccountWords, at: Timestamp) -> Markup {
+    let date = at.to_zoned_datetime(TimeZone::UTC).date();
+    html! { time datetime=(date) { ((words.day)(date)) } }
 }
 
 /// Renders the domain as the heading, with its display name.

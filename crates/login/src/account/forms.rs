@@ -11,10 +11,10 @@ use signpost_store::WriteError;
 use super::context::{AccountContext, AccountNotice, SignedInAccount};
 use super::keys_page::{RefusedName, render_keys};
 use super::outcomes;
-use crate::browser_sessions;
+use super::sign_ins::ShownSignIns;
 use crate::error::Error;
 use crate::flows::sign_in::sign_out_statements;
-use crate::sessions::link_sql;
+use crate::flows::sign_ins::end_all_sign_ins;
 use crate::users::credential_sql::rename_credential;
 use crate::users::{Credential, CredentialName};
 
@@ -28,7 +28,8 @@ pub(super) async fn rename(context: AccountContext, request: Request) -> Result<
     let typed = form.text("name").unwrap_or_default();
     let Ok(name) = CredentialName::parse(typed) else {
         let refused = RefusedName { credential: credential.id.to_string(), typed: typed.chars().take(200).collect() };
-        let page = context.page(render_keys(&context, &account, None, Some(&refused)));
+        let sign_ins = ShownSignIns::find(&context, &account).await?;
+        let page = context.page(render_keys(&context, &account, &sign_ins, None, Some(&refused)));
         return Ok(page.with_status(StatusCode::UNPROCESSABLE_ENTITY).into_response());
     };
     match rename_credential(&context.service.store, credential, &name, &account.actor(), context.now).await {
@@ -42,7 +43,9 @@ pub(super) async fn rename(context: AccountContext, request: Request) -> Result<
 pub(super) async fn sign_out(context: AccountContext, request: Request) -> Result<Redirect> {
     context.receive(request, "sign-out").await?;
     let account = context.require_account().await?;
-    context.service.store.write(sign_out_statements(&account.sign_in, context.now)).await.map_err(Error::from)?;
+    let statements = sign_out_statements(&account.sign_in, Some(&account.domain), context.now);
+    context.service.store.write(statements).await.map_err(Error::from)?;
+    context.service.outbox.notify_one();
     Ok(Redirect::to(&context.link_to_list()))
 }
 
@@ -51,20 +54,10 @@ pub(super) async fn sign_out(context: AccountContext, request: Request) -> Resul
 pub(super) async fn sign_out_everywhere(context: AccountContext, request: Request) -> Result<HtmlPage> {
     context.receive(request, "sign-out-everywhere").await?;
     let account = context.require_account().await?;
-    let store = &context.service.store;
     let user = &account.sign_in.user.id;
-    // A browser that is signed out now may have an open page that adds a key.
-    let cancel_links = link_sql::cancel_user_links_statement(&account.domain.id, user, context.now);
-    browser_sessions::sql::sign_out_everywhere(
-        store,
-        &account.domain.id,
-        user,
-        cancel_links,
-        &account.actor(),
-        context.now,
-    )
-    .await
-    .map_err(|error| Error::from(error.on_conflict(Problem::NotFound)))?;
+    let ended = end_all_sign_ins(&context.service.store, (&account.domain, user), &account.actor(), context.now).await;
+    ended.map_err(|error| Error::from(error.on_conflict(Problem::NotFound)))?;
+    context.service.outbox.notify_one();
     tracing::info!(domain = %account.domain.name, %user, "signed out in all browsers");
     Ok(context.page(outcomes::render_signed_out(&context, &account)))
 }

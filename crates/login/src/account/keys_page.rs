@@ -1,17 +1,16 @@
 //! `GET /account/{domain}`: the page that lists a user's keys, with forms to rename, add and remove
-//! them.
+//! them, and the user's sign-ins.
 
 use axum::http::Uri;
 use axum::response::Result;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::icons::PageIcon;
 
 use super::context::{AccountContext, AccountNotice, NOTICE_PARAMETER, SignedInAccount, query_parameter};
-use super::document::{domain_heading, name};
+use super::document::{day, domain_heading, name};
 use super::outcomes;
+use super::sign_ins::ShownSignIns;
 use super::words::AccountWords;
 use crate::users::{Credential, CredentialKind, MAX_CREDENTIALS};
 
@@ -30,7 +29,8 @@ pub(super) async fn show(context: AccountContext, uri: Uri) -> Result<HtmlPage> 
     let document = match context.find_account().await? {
         Some(account) => {
             let notice = query_parameter(&uri, NOTICE_PARAMETER).and_then(|word| AccountNotice::parse(&word));
-            render_keys(&context, &account, notice, None)
+            let sign_ins = ShownSignIns::find(&context, &account).await?;
+            render_keys(&context, &account, &sign_ins, notice, None)
         }
         None => outcomes::render_not_signed_in(&context),
     };
@@ -41,6 +41,7 @@ pub(super) async fn show(context: AccountContext, uri: Uri) -> Result<HtmlPage> 
 pub(super) fn render_keys(
     context: &AccountContext,
     account: &SignedInAccount,
+    sign_ins: &ShownSignIns,
     notice: Option<AccountNotice>,
     refused: Option<&RefusedName>,
 ) -> String {
@@ -51,7 +52,7 @@ pub(super) fn render_keys(
         (domain_heading(words, &account.domain))
         @if let Some(refused) = refused { (name_error(words, refused)) }
         @if let Some(notice) = notice { (render_notice(words, notice)) }
-        p.lead { ((words.username_line)(&html! { bdi { (account.sign_in.user.petname.as_str()) } })) }
+        p.lead { ((words.username_line)(&html! { bdi { (account.sign_in.user.username()) } })) }
         @if credentials.len() == 1 { (only_key_warning(context, account)) }
         h2 { (words.keys) }
         ul.keys {
@@ -78,6 +79,7 @@ pub(super) fn render_keys(
         } @else {
             p.soft { (words.max_keys_reached) }
         }
+        (sign_ins.render(context, account))
         (sign_out(context, account))
         p { a href=(context.link_to_list()) { (words.all_accounts) } }
     };
@@ -90,6 +92,8 @@ fn render_notice(words: &AccountWords, notice: AccountNotice) -> Markup {
         AccountNotice::KeyAdded => ("notice ok", PageIcon::Tick, words.key_added),
         AccountNotice::KeyNotFound => ("notice", PageIcon::Info, words.key_not_found),
         AccountNotice::Unchanged => ("notice", PageIcon::Info, words.nothing_changed),
+        AccountNotice::SignInEnded => ("notice ok", PageIcon::Tick, words.sign_in_ended),
+        AccountNotice::SignInNotFound => ("notice", PageIcon::Info, words.sign_in_not_found),
     };
     html! { div class=(class) role="status" { (icon.draw(20)) p { (text) } } }
 }
@@ -128,11 +132,6 @@ fn facts(words: &AccountWords, account: &SignedInAccount, credential: &Credentia
         }
         @if credential.public_key == account.sign_in.proof.public_key { p.sm { (words.signed_in_with) } }
     }
-}
-
-fn day(words: &AccountWords, at: Timestamp) -> Markup {
-    let date = at.to_zoned_datetime(TimeZone::UTC).date();
-    html! { time datetime=(date) { ((words.day)(date)) } }
 }
 
 /// Renders the forms that rename and remove a key.

@@ -56,7 +56,7 @@ async fn find_accounts(context: &AccountContext) -> Result<Vec<ListedAccount>, E
 async fn find_account(context: &AccountContext, session: BrowserSession) -> Result<Option<ListedAccount>, Error> {
     let Some(domain) = context.find_domain(session.domain_id.as_str()).await? else { return Ok(None) };
     let sign_in = read_signed_in(&context.service, session).await?;
-    let username = sign_in.map(|sign_in| sign_in.user.petname.as_str().to_owned());
+    let username = sign_in.map(|sign_in| sign_in.user.username().to_owned());
     Ok(Some(ListedAccount { domain, username }))
 }
 

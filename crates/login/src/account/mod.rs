@@ -1,5 +1,5 @@
-//! The account pages of the login host: the domains at which a browser is signed in, and the user's keys at each
-//! domain. Page and accepted forms of a domain depend only on the browser session of that domain.
+//! The account pages of the login host: the domains at which a browser is signed in, and the user's keys and sign-ins
+//! at each domain. Page and accepted forms of a domain depend only on the browser session of that domain.
 
 mod context;
 mod document;
@@ -10,6 +10,7 @@ mod list;
 mod logins;
 mod outcomes;
 mod removal;
+mod sign_ins;
 mod words;
 
 use axum::Router;
@@ -39,6 +40,7 @@ pub(crate) fn router() -> Router<LoginService> {
         .route("/account/{id}/add", post(logins::add_key))
         .route("/account/{id}/rename", post(forms::rename))
         .route("/account/{id}/remove", post(removal::remove))
+        .route("/account/{id}/end-sign-in", post(sign_ins::end))
         .route("/account/{id}/sign-out", post(forms::sign_out))
         .route("/account/{id}/sign-out-everywhere", post(forms::sign_out_everywhere))
 }

@@ -33,7 +33,7 @@ pub(super) async fn remove(context: AccountContext, request: Request) -> Result<
     if needs_confirmation {
         return Ok(context.page(render_confirmation(&context, &account, credential)).into_response());
     }
-    match remove_credential(&context.service.store, credential, &account.actor(), context.now).await {
+    match remove_credential(&context.service.store, &account.domain, credential, &account.actor(), context.now).await {
         Ok(()) => {}
         // The key was removed in another browser, or is the user's last key. The page shows the
         // reason.

@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::domains::patch_sql::{self, PatchDomainError};
 use crate::domains::{
-    DisplayName, Domain, DomainEntropy, DomainPatch, HandlerKind, LoginMethods, MAX_DOMAINS, NewDomain,
+    DisplayName, Domain, DomainEntropy, DomainPatch, EventSelection, HandlerKind, LoginMethods, MAX_DOMAINS, NewDomain,
     RegisterDomainError, RegisteredDomain, Registration, parse_webhook_url, register, sql,
 };
 use crate::error::Error;
@@ -29,6 +29,7 @@ use crate::service::LoginService;
 pub(crate) struct CreateDomainBody {
     domain: String,
     webhook_url: String,
+    events: Option<EventSelection>,
 }
 
 /// The body of `PATCH /domains/{id}`.
@@ -41,6 +42,7 @@ pub(crate) struct PatchDomainBody {
     methods: Option<LoginMethods>,
     registration: Option<Registration>,
     display_name: Option<Nullable<DisplayName>>,
+    events: Option<Nullable<EventSelection>>,
 }
 
 /// `POST /domains`: registers a domain, and returns its webhook secret.
@@ -48,9 +50,9 @@ pub(crate) async fn create(
     State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
-    JsonBody(CreateDomainBody { domain, webhook_url }): JsonBody<CreateDomainBody>,
+    JsonBody(CreateDomainBody { domain, webhook_url, events }): JsonBody<CreateDomainBody>,
 ) -> Result<(StatusCode, Json<CreatedDomain>), Error> {
-    let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
+    let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct, events };
     let egress = service.egress_policy(account.environment);
     let registered = register(&new, account, egress, service.clock.now(), DomainEntropy::draw());
     let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
@@ -121,7 +123,7 @@ pub(crate) async fn patch(
 
 impl PatchDomainBody {
     fn into_patch(self, egress: EgressPolicy) -> Result<DomainPatch, Problem> {
-        let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
+        let Self { webhook_url, event_url, handler, methods, registration, display_name, events } = self;
         let webhook_url = match webhook_url {
             Some(text) => Some(parse_url("webhook_url", &text, egress)?),
             None => None,
@@ -132,7 +134,8 @@ impl PatchDomainBody {
             None => None,
         };
         let display_name = display_name.map(|Nullable(name)| name);
-        Ok(DomainPatch { webhook_url, event_url, handler, methods, registration, display_name })
+        let events = events.map(|Nullable(events)| events);
+        Ok(DomainPatch { webhook_url, event_url, handler, methods, registration, display_name, events })
     }
 }
 
@@ -149,8 +152,8 @@ pub(crate) async fn delete(
     PathParams(id): PathParams<String>,
     _: EmptyBody,
 ) -> Result<StatusCode, Error> {
-    let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    let deleted = delete_domain(&service.store, &account, &id, &key.actor(), service.clock.now()).await;
+    let domain = find_domain(&service, &account, &id).await?;
+    let deleted = delete_domain(&service.store, &account, &domain.id, &key.actor(), service.clock.now()).await;
     deleted.map_err(|error| error.on_conflict(Error::DomainNotFound))?;
     service.domains.invalidate_all();
     service.sessions.invalidate_all();
@@ -200,6 +203,7 @@ pub struct DomainView {
     registration: Registration,
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<DisplayName>,
+    events: EventSelection,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -250,6 +254,7 @@ impl DomainView {
             methods: domain.methods(),
             registration: domain.registration,
             display_name: domain.display_name.clone(),
+            events: domain.events(),
             verified_at: domain.verified_at,
             last_checked_at: domain.last_checked_at,
             failing_since: domain.failing_since,

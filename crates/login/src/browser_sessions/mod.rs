@@ -6,6 +6,7 @@
 //!
 //! [session]: crate::sessions
 
+mod browser;
 pub mod sql;
 
 use anyhow::{Result, bail};
@@ -17,6 +18,7 @@ use signpost_store::{ReadColumns, Values};
 use crate::domains::LoginMethod;
 use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
 
+pub use browser::{SignInBrowser, USER_AGENT_RETENTION};
 pub use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
 /// Lifetime of a browser session since its last use.
@@ -58,6 +60,8 @@ rows! {
         pub created_at: Timestamp,
         /// The time when the browser last sent the cookie.
         pub last_used_at: Timestamp,
+        /// The browser that logged in.
+        pub browser: SignInBrowser,
     } mutable {
         /// Time of the browser's last request to the console, which has a shorter idle limit than other pages.
         pub console_used_at: Option<Timestamp>,
@@ -90,7 +94,7 @@ pub struct LoginProof {
 }
 
 impl BrowserSession {
-    /// Creates a pending browser session, for a browser that can return to the site.
+    /// Creates a pending browser session, for an unknown browser that can return to the site.
     #[must_use]
     pub fn begin(
         cookie: CookieHash,
@@ -107,6 +111,7 @@ impl BrowserSession {
             session_id,
             created_at: now,
             last_used_at: now,
+            browser: SignInBrowser::default(),
             console_used_at: None,
             state: BrowserSessionState::Pending,
         }

@@ -166,7 +166,7 @@ pub fn sign_out_statement(cookie: &CookieHash, environment: Environment, domain:
     Statement::new(DELETE_AT_DOMAIN, params![cookie.as_str(), environment, domain])
 }
 
-/// Signs a user of a domain out in all browsers, in one write with `extra_statement`.
+/// Signs a user of a domain out in all browsers, in one write with `extra_statements`.
 ///
 /// # Errors
 /// Returns [`WriteError::Conflict`] if the domain does not exist.
@@ -174,7 +174,7 @@ pub async fn sign_out_everywhere(
     store: &Store,
     domain: &DomainId,
     user: &UserId,
-    extra_statement: Statement,
+    extra_statements: Vec<Statement>,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), WriteError> {
@@ -183,7 +183,7 @@ pub async fn sign_out_everywhere(
     // sees the result of the first.
     let record = Statement::new(RECORD_SIGN_OUT, params![domain, user, now]);
     let end = Statement::new(DELETE_BY_USER, params![domain, user]);
-    store.commit([record, end, extra_statement, entry]).await
+    store.commit([record, end, entry].into_iter().chain(extra_statements).collect::<Vec<_>>()).await
 }
 
 /// Returns the statement that signs all users out of a domain that is deleted.

@@ -6,6 +6,7 @@
 pub mod audit;
 mod cache;
 pub mod encryption_key;
+mod event_selection;
 mod login_rules;
 pub mod overview;
 mod patch;
@@ -18,7 +19,7 @@ pub mod system_domain;
 mod well_known;
 
 use jiff::Timestamp;
-use signpost_auth::{DomainName, WebhookSecret};
+use signpost_auth::{DomainName, EventKind, WebhookSecret};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::EgressPolicy;
 use signpost_store::{Parsed, columns, random};
@@ -27,6 +28,7 @@ use url::{Host, Url};
 use crate::ids::DomainId;
 
 pub use cache::{CachedDomain, DomainCache};
+pub use event_selection::{EventSelection, InvalidEventSelection};
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use patch::DomainPatch;
 pub use proof::{DomainVerifier, ProofCheck};
@@ -62,6 +64,8 @@ columns! {
         pub methods: Option<LoginMethods> as Option<Parsed<LoginMethods>>,
         pub registration: Registration,
         pub display_name: Option<DisplayName>,
+        /// The selected kinds of events, if the integrator set them. [`Domain::events`] includes the default.
+        pub events: Option<EventSelection> as Option<Parsed<EventSelection>>,
     }
 }
 
@@ -114,6 +118,14 @@ impl ProofToken {
         Self(format!("svc-verify={}", data_encoding::BASE32_NOPAD.encode(&random).to_lowercase()))
     }
 
+    /// Parses a token in a reply of the API.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let token = text.strip_prefix("svc-verify=")?;
+        let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_token.then(|| Self(text.to_owned()))
+    }
+
     /// Returns the text for a TXT record.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -152,7 +164,7 @@ pub fn register(
     let event_url = event_url.map_err(|reason| ("event_url", reason))?;
     let webhook_url = parse_webhook_url(&new.webhook_url, egress).map_err(|reason| ("webhook_url", reason))?;
     let domain = Domain::new(account, name, webhook_url, now, &random);
-    let domain = Domain { event_url, handler: new.handler, ..domain };
+    let domain = Domain { event_url, handler: new.handler, events: new.events.clone(), ..domain };
     Ok(RegisteredDomain { domain, secret: random.secret })
 }
 
@@ -164,6 +176,7 @@ pub struct NewDomain {
     pub webhook_url: String,
     pub event_url: Option<String>,
     pub handler: HandlerKind,
+    pub events: Option<EventSelection>,
 }
 
 impl NewDomain {
@@ -254,6 +267,7 @@ impl Domain {
             methods: None,
             registration: Registration::default(),
             display_name: None,
+            events: None,
         }
     }
 
@@ -261,6 +275,24 @@ impl Domain {
     #[must_use]
     pub fn methods(&self) -> LoginMethods {
         self.methods.clone().unwrap_or_else(|| LoginMethods::default_for(self.account.environment))
+    }
+
+    /// Returns the kinds of events that the domain receives beside test events.
+    #[must_use]
+    pub fn events(&self) -> EventSelection {
+        self.events.clone().unwrap_or_else(|| EventSelection::default_for(self.handler))
+    }
+
+    /// Returns true if the domain receives events of this kind. Test events are always sent.
+    #[must_use]
+    pub fn receives(&self, kind: &EventKind) -> bool {
+        *kind == EventKind::Test || self.events().contains(kind)
+    }
+
+    /// Returns the URL for events without a session: the event URL, or else the webhook URL.
+    #[must_use]
+    pub fn events_url(&self) -> &Url {
+        self.event_url.as_ref().unwrap_or(&self.webhook_url)
     }
 
     /// Returns true if a session may use the webhook `url`: on the domain, below it, or on the host of the domain's

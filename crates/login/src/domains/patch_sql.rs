@@ -17,7 +17,8 @@ const PATCH: &str = sql!(
     "UPDATE domains
      SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
          handler = COALESCE($7, handler), methods = COALESCE($8, methods), registration = COALESCE($9, registration),
-         display_name = CASE WHEN $10 = 1 THEN $11 ELSE display_name END
+         display_name = CASE WHEN $10 = 1 THEN $11 ELSE display_name END,
+         events = CASE WHEN $12 = 1 THEN $13 ELSE events END
      WHERE account = $4 AND environment = $5 AND id = $6
        AND ((CAST($7 AS TEXT) IS NULL AND CAST($8 AS TEXT) IS NULL) OR environment <> 'live' OR COALESCE($7, handler) <> 'hosted'
             OR (NOT EXISTS (",
@@ -59,7 +60,7 @@ pub async fn patch(
     now: Timestamp,
 ) -> Result<(), PatchDomainError> {
     let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
-    let DomainPatch { webhook_url, event_url, handler, methods, registration, display_name } = change;
+    let DomainPatch { webhook_url, event_url, handler, methods, registration, display_name, events } = change;
     let params = params![
         webhook_url.as_ref(),
         i64::from(event_url.is_some()),
@@ -72,6 +73,8 @@ pub async fn patch(
         registration.map(Registration::as_str),
         i64::from(display_name.is_some()),
         display_name.as_ref().and_then(Option::as_ref).map(DisplayName::as_str),
+        i64::from(events.is_some()),
+        events.as_ref().and_then(Option::as_ref).map(ToString::to_string),
     ];
     match store.commit([Statement::expect_row(PATCH, params), entry]).await {
         Ok(()) => Ok(()),

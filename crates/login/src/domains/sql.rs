@@ -24,7 +24,7 @@ use crate::ids::DomainId;
 /// Inserts no row if the account has too many domains, or if another account offers Lightning at this login host.
 const INSERT: &str = sql!(
     DomainRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $19
+    " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $20
        AND ($7 <> 'hosted' OR $3 <> 'live' OR NOT EXISTS (",
     OTHERS_WITH_LIGHTNING,
     " AND other.account <> $2))

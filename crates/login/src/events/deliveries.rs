@@ -11,6 +11,7 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Store, Stored, Values, params, rows, sql};
 
 use super::queue;
+use super::sample::{SampleEntropy, sample_event};
 use crate::domains::Domain;
 use crate::ids::{DomainId, EventId};
 
@@ -31,6 +32,10 @@ const LIST_OF_ACCOUNT: &str = sql!(
     "WHERE d.account = $1 AND d.environment = $2 AND d.id < $3 AND ($4 = '' OR d.state = $4)
      ORDER BY d.id DESC LIMIT $5"
 );
+
+/// Lists the events of an account after an ID. Uses the index by account.
+const LIST_OF_ACCOUNT_AFTER: &str =
+    sql!(DeliveryRow::SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
 
 const FIND: &str = sql!(ITEM, "WHERE d.id = $1");
 
@@ -88,10 +93,11 @@ const LIST_AFTER: &str = sql!(
 
 /// The statements of this module, except those for the command line. Public for the test of their
 /// query plans.
-pub const DELIVERY_STATEMENTS: [&str; 12] = [
+pub const DELIVERY_STATEMENTS: [&str; 13] = [
     FIND,
     FIND_OF_ACCOUNT,
     LIST_OF_ACCOUNT,
+    LIST_OF_ACCOUNT_AFTER,
     COUNT_FAILED_UP_TO,
     COUNT_FAILED_OF_DOMAIN,
     LIST_NEWEST,
@@ -204,6 +210,20 @@ pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>)
     let before = before.map_or(AFTER_ALL_IDS, EventId::as_str);
     let params = params![&account.name, account.environment, before, state.unwrap_or_default(), *limit];
     store.read(LIST_OF_ACCOUNT, params).await?.into_iter().map(read_item).collect()
+}
+
+/// Returns the events of an account after `after`, in the order of their IDs.
+///
+/// # Errors
+/// Returns an error if the database cannot be read.
+pub async fn list_of_account_after(
+    store: &Store,
+    account: &Account,
+    after: Option<&EventId>,
+    max: u32,
+) -> Result<Vec<DeliveryRow>> {
+    let after = after.map_or("", EventId::as_str);
+    read_rows(store.read(LIST_OF_ACCOUNT_AFTER, params![&account.name, account.environment, after, max]).await?)
 }
 
 /// Returns the event with this ID if it belongs to the account.
@@ -319,17 +339,49 @@ pub async fn send_test_event(
     actor: &Actor,
     now: Timestamp,
 ) -> Result<EventId> {
-    let details = json!({ "event": id });
-    let entry = insert_entry(actor, Some(&domain.account), Action::TestEventSent, domain.id.as_str(), &details, now);
     let event = Event {
         id: id.to_string(),
         event: EventKind::Test,
         timestamp: now.to_string(),
         session_id: String::new(),
         data: None,
+        user: None,
     };
-    let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
-    store.write([entry, queue(&id, &event, &domain.account, &domain.id, url, now)?]).await?;
+    send(store, domain, id, &event, actor, now).await
+}
+
+/// Queues a sample event of a kind, like a test event. Callers must not send samples of other kinds than test events to
+/// live domains, because a receiver takes them for real events.
+///
+/// # Errors
+/// Returns an error if the database is unavailable.
+pub async fn send_sample_event(
+    store: &Store,
+    domain: &Domain,
+    kind: &EventKind,
+    entropy: SampleEntropy,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<EventId> {
+    let (id, event) = sample_event(kind, &domain.name, domain.handler, now, entropy);
+    send(store, domain, id, &event, actor, now).await
+}
+
+async fn send(
+    store: &Store,
+    domain: &Domain,
+    id: EventId,
+    event: &Event,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<EventId> {
+    let mut details = json!({ "event": id });
+    if event.event != EventKind::Test {
+        details["kind"] = event.event.as_str().into();
+    }
+    let entry = insert_entry(actor, Some(&domain.account), Action::TestEventSent, domain.id.as_str(), &details, now);
+    let queued = queue(&id, event, &domain.account, &domain.id, domain.events_url(), now)?;
+    store.write([entry, queued]).await?;
     Ok(id)
 }
 

@@ -10,8 +10,10 @@ pub(crate) mod due_sql;
 pub mod endpoints;
 pub mod refusal;
 pub mod retries;
+pub mod sample;
 pub mod slots;
 pub mod sql;
+mod user_events;
 
 use std::time::Duration;
 
@@ -29,6 +31,9 @@ pub use endpoints::FailingEndpoint;
 pub use retries::RetryScope;
 pub use slots::AttemptSlots;
 pub use sql::{Claim, EndedAttempt, MoreDue, UpcomingAttempts, queue};
+pub use user_events::{
+    AllUsersDeleted, SignOutExtent, UserChanges, UserEvent, delete_all_with_events, queue_user_event,
+};
 
 /// Maximum wait that an endpoint may request with `Retry-After`.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);

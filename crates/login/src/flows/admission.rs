@@ -5,11 +5,11 @@ use anyhow::{Context, anyhow};
 use jiff::Timestamp;
 use signpost_auth::{Mode, PasskeyKey};
 use signpost_store::{Statement, random};
-use url::Url;
 
 use crate::browser_sessions;
 use crate::domains::LoginMethod;
 use crate::error::Error;
+use crate::flows::login_events::LoginEvents;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState, SessionWriteError};
@@ -66,7 +66,7 @@ pub(crate) fn check_credential(session: &Session, credential: Option<&Credential
 pub(crate) async fn admit(
     service: &LoginService,
     login: Login,
-    url: Option<&Url>,
+    events: LoginEvents<'_>,
     credential: Option<Credential>,
 ) -> Result<Login, Error> {
     let mut credential = credential;
@@ -84,10 +84,11 @@ pub(crate) async fn admit(
             LoginSubject::Linked { credential, .. } => Some(credential.clone()),
             LoginSubject::Known(_) | LoginSubject::New(_) => None,
         };
-        let mut statements = subject.statements(*at);
-        statements.extend(settle_offer(&session, &user, *at)?);
+        let mut statements = subject.statements(service.username_key().await?, *at);
+        statements.extend(linked.as_deref().and_then(|linked| events.credential_added(linked, *at)));
+        statements.extend(settle_offer(&session, &user, events, *at)?);
         statements.extend(sign_in(&login, &user, &key, *at));
-        match sessions::sql::store_login(&service.store, &login, url, None, statements).await {
+        match sessions::sql::store_login(&service.store, &login, events.url, None, statements).await {
             Ok(()) => return Ok(login),
             Err(SessionWriteError::StatementRefused) => {}
             Err(error) => return Err(error.into()),
@@ -183,17 +184,24 @@ fn warn_about_cloned_passkey(own: &Credential, proof: Option<&PasskeyColumns>) {
     }
 }
 
-/// Returns the statement that stores the outcome of the offer of a passkey with the user.
-fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Option<Statement>, Error> {
+/// Returns the statements that store the outcome of the offer of a passkey with the user.
+fn settle_offer(
+    session: &Session,
+    user: &UserId,
+    events: LoginEvents<'_>,
+    now: Timestamp,
+) -> Result<Vec<Statement>, Error> {
     match session.offer() {
-        PasskeyOffer::NotMade | PasskeyOffer::Open => Ok(None),
-        PasskeyOffer::Declined => Ok(Some(users::credential_sql::decline_statement(&session.domain_id, user, now))),
+        PasskeyOffer::NotMade | PasskeyOffer::Open => Ok(Vec::new()),
+        PasskeyOffer::Declined => Ok(vec![users::credential_sql::decline_statement(&session.domain_id, user, now)]),
         PasskeyOffer::Made(made) => {
             let key = PasskeyKey::parse_hex(&made.public_key).context("an offered passkey has a key")?;
             let passkey = Some(PasskeyColumns { id: made.id.clone(), sign_count: made.sign_count });
             let key = NewCredential { key: CredentialKey::Passkey(key), kind: CredentialKind::Passkey, passkey };
             let credential = key.into_credential(&session.domain_id, user, now, random());
-            Ok(Some(users::sql::add_offered_statement(credential, made.handle)))
+            let event = events.credential_added(&credential, now);
+            let add = users::sql::add_offered_statement(credential, made.handle);
+            Ok([add].into_iter().chain(event).collect())
         }
     }
 }

@@ -40,7 +40,9 @@ pub(crate) async fn handle_answer(
         Err(error) => return HandlerRefusal::InvalidAnswer(error).into(),
     };
     let handlers = HostedHandlers { service, environment, context };
-    match receiver::handle_answer(&handlers, mode, answer.clone(), service.clock.now().as_second()).await {
+    // On the heap, because the future contains several copies of the session and of its domain.
+    let handled = Box::pin(receiver::handle_answer(&handlers, mode, answer.clone(), service.clock.now().as_second()));
+    match handled.await {
         Ok(response) => response,
         Err(refusal) => {
             let Some(challenge) = handlers.read_challenge(&answer.challenge) else { return refusal.into() };

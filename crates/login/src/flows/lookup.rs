@@ -48,10 +48,17 @@ pub(crate) fn cached_domain(service: &LoginService, session: &Session) -> Option
     service.domains.get(&session.account, &session.challenge.domain, &session.domain_id)
 }
 
-/// Returns the account's domain with this ID.
-pub(crate) async fn find_domain(service: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
-    let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
-    domains::sql::find(&service.store, account, &id).await?.ok_or(Error::DomainNotFound)
+/// Returns the account's domain with this ID or name. No ID is a valid name.
+///
+/// # Errors
+/// Returns [`Error::DomainNotFound`], or an error if the database is unavailable.
+pub async fn find_domain(service: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
+    let found = match (DomainId::parse(id), DomainName::parse(id)) {
+        (Some(id), _) => domains::sql::find(&service.store, account, &id).await?,
+        (None, Ok(name)) => domains::sql::find_by_name(&service.store, account, &name).await?,
+        (None, Err(_)) => None,
+    };
+    found.ok_or(Error::DomainNotFound)
 }
 
 /// Returns the account's domain with this name if sessions may be created on it.

@@ -35,9 +35,10 @@ pub(crate) struct PasskeyPrompt {
 #[derive(Clone, Debug)]
 pub(crate) struct PasskeyUserEntity {
     pub(crate) handle: PasskeyHandle,
-    pub(crate) username: Username,
-    /// Whether the user exists already.
-    is_registered: bool,
+    /// The username that the device shows.
+    pub(crate) username: String,
+    /// The generated username of a user who registers.
+    petname: Option<Username>,
     /// The passkeys of the user. They exclude devices with any of these passkeys.
     pub(crate) exclude_credentials: Vec<PasskeyId>,
 }
@@ -98,8 +99,7 @@ pub(crate) async fn accept_passkey(
         Ok(registration) => registration,
         Err(refusal) => return refuse(service, &session, refusal.into()).await,
     };
-    let username = if user_entity.is_registered { None } else { Some(user_entity.username) };
-    let user = AuthenticatorUser { handle: user_entity.handle, username };
+    let user = AuthenticatorUser { handle: user_entity.handle, username: user_entity.petname };
     let key = match session.verify_new_passkey(&registration, user, &rp, service.clock.now()) {
         Ok(key) => key,
         Err(refusal) => return refuse(service, &session, refusal).await,
@@ -173,7 +173,7 @@ async fn find_user(
     };
     let Some((user, credentials)) = users::sql::find(store, domain, user).await? else { return Ok(None) };
     let exclude_credentials = credentials.into_iter().filter_map(|credential| Some(credential.passkey?.id)).collect();
-    Ok(Some(PasskeyUserEntity { handle, username: user.petname, is_registered: true, exclude_credentials }))
+    Ok(Some(PasskeyUserEntity { handle, username: user.username().to_owned(), petname: None, exclude_credentials }))
 }
 
 impl PasskeyUserEntity {
@@ -183,7 +183,8 @@ impl PasskeyUserEntity {
         let handle = PasskeyHandle::from_bytes(cookie.derive("signpost passkey handle ", session.as_str()));
         let mut seed = [0; 8];
         seed.copy_from_slice(&cookie.derive("signpost petname ", session.as_str())[..8]);
-        Self { handle, username: Username::draw(seed), is_registered: false, exclude_credentials: Vec::new() }
+        let petname = Username::draw(seed);
+        Self { handle, username: petname.as_str().to_owned(), petname: Some(petname), exclude_credentials: Vec::new() }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Starts and reads browser sessions at the login host. A login on a page starts a browser session,
-//! and the completion of the login by the site signs the user in.
+//! Starts and reads browser sessions at the login host. A login on the login page starts a browser
+//! session, and the user is signed in when the site completes the login.
 
 use std::time::Duration;
 
@@ -8,9 +8,10 @@ use signpost_auth::Mode;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
 use signpost_store::{Statement, random};
 
-use crate::browser_sessions::{self, BrowserSession, LoginProof, sql};
+use crate::browser_sessions::{self, BrowserSession, LoginProof, SignInBrowser, sql};
 use crate::domains::Domain;
 use crate::error::Error;
+use crate::events::{SignOutExtent, UserEvent, queue_user_event};
 use crate::service::LoginService;
 use crate::sessions::{PageLink, Session, link_sql};
 use crate::users::{self, Credential, HostedUser};
@@ -41,9 +42,10 @@ impl SignedInUser {
 }
 
 /// Starts a browser session for the browser that returns to the site with the completion code of
-/// this session. `page` is the cookie by which the browser owns the page, and `before` the login
-/// cookie that it sent. Returns the new login cookie, or `None` if the browser has it already. The
-/// user is signed in when the site completes the login. Links start no browser session.
+/// this session. `page` is the cookie that makes the browser the owner of the page, `before` is the
+/// login cookie that the browser sent, and `user_agent` is its `User-Agent` header. Returns the new
+/// login cookie, or `None` if the browser already has it. The user is signed in when the site
+/// completes the login. Links start no browser session.
 ///
 /// # Errors
 /// Returns an error if the database is unavailable.
@@ -52,6 +54,7 @@ pub(crate) async fn begin_browser_session(
     session: &Session,
     page: &CookieSecret,
     before: Option<&CookieSecret>,
+    user_agent: Option<&str>,
 ) -> Result<Option<CookieSecret>, Error> {
     if session.challenge.mode == Mode::Link {
         return Ok(None);
@@ -66,12 +69,13 @@ pub(crate) async fn begin_browser_session(
     let cookie = CookieSecret::from_bytes(page.derive("signpost login ", session.id.as_str()));
     let place = (session.account.environment, session.domain_id.clone());
     let new = BrowserSession::begin(cookie.hash(), place, session.id.clone(), service.clock.now(), random());
+    let new = BrowserSession { browser: SignInBrowser::from_user_agent(user_agent), ..new };
     sql::begin(&service.store, new, before.as_ref()).await?;
     Ok(Some(cookie))
 }
 
 /// Returns the user who is signed in at a domain in the browser with this cookie, and records the use of the browser
-/// session. It has ended if the user was deleted or has lost the key that proved the login.
+/// session. The browser session has ended if the user was deleted or has lost the key that proved the login.
 ///
 /// # Errors
 /// Returns an error if the database is unavailable.
@@ -118,15 +122,19 @@ pub(crate) async fn read_signed_in(
     Ok(Some(found))
 }
 
-/// Returns the statements of a sign-out in a browser: the browser session ends, and every pending link of the user is
-/// cancelled, because it may have been opened in that browser.
+/// Returns the statements of a sign-out in a browser, with its event: the browser session ends, and every pending link
+/// of the user is cancelled, because it may have been opened in that browser. `domain` is the domain of the browser
+/// session, or `None` for the system domain, which has no events.
 #[must_use]
-pub fn sign_out_statements(signed_in: &SignedInUser, now: Timestamp) -> [Statement; 2] {
-    let BrowserSession { cookie, environment, domain_id, .. } = &signed_in.session;
-    [
-        sql::sign_out_statement(cookie, *environment, domain_id),
-        link_sql::cancel_user_links_statement(domain_id, &signed_in.user.id, now),
-    ]
+pub fn sign_out_statements(signed_in: &SignedInUser, domain: Option<&Domain>, now: Timestamp) -> Vec<Statement> {
+    let BrowserSession { id, cookie, environment, domain_id, session_id, .. } = &signed_in.session;
+    let user = &signed_in.user.id;
+    let extent = SignOutExtent::Browser { id, session: session_id };
+    let event = domain.and_then(|domain| queue_user_event(domain, user, UserEvent::SignedOut(extent), now));
+    let mut statements = Vec::from_iter(event);
+    statements.push(sql::sign_out_statement(cookie, *environment, domain_id));
+    statements.push(link_sql::cancel_user_links_statement(domain_id, user, now));
+    statements
 }
 
 async fn load_user(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {

@@ -4,10 +4,11 @@ use signpost_auth::{Answer, Mode, VerifiedAnswer};
 use signpost_store::random;
 use url::Url;
 
-use crate::domains::{Domain, LoginMethod};
+use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::flows::admission::{admit, check_credential, find_credential};
 use crate::flows::changes::cancel_session;
+use crate::flows::login_events::LoginEvents;
 use crate::flows::lookup::{cached_domain, domain_for_session, refusal_error};
 use crate::service::LoginService;
 use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, SessionWriteError, VerifiedKey, sql};
@@ -139,7 +140,7 @@ async fn store_completed(service: &LoginService, session: &Session, login: Login
         Mode::Login if is_unknown => Err(Error::UserUnknown),
         Mode::Register if is_unknown => match domain_for_session(service, session).await? {
             Some(domain) if session.may_register(&domain) => {
-                admit(service, login, event_url(Some(&domain), session), None).await
+                Box::pin(admit(service, login, LoginEvents::new(Some(&domain), session), None)).await
             }
             _ => Err(Error::UserUnknown),
         },
@@ -166,7 +167,7 @@ async fn store_login(
     if session.hosted_url.is_none()
         && let Some(domain) = cached_domain(service, session)
     {
-        let url = event_url(Some(&*domain), session);
+        let LoginEvents { url, .. } = LoginEvents::new(Some(&*domain), session);
         match sql::store_login(&service.store, &login, url, Some(&domain), Vec::new()).await {
             Ok(()) => return Ok(login),
             // The domain may have changed.
@@ -174,12 +175,12 @@ async fn store_login(
             Err(error) => return Err(error.into()),
         }
     }
-    let domain = if has_no_event(session) { None } else { domain_for_session(service, session).await? };
-    let url = event_url(domain.as_ref(), session);
+    let domain = if session.account.is_server() { None } else { domain_for_session(service, session).await? };
+    let events = LoginEvents::new(domain.as_ref(), session);
     if session.hosted_url.is_some() {
-        return admit(service, login, url, credential).await;
+        return Box::pin(admit(service, login, events, credential)).await;
     }
-    sql::store_login(&service.store, &login, url, None, Vec::new()).await?;
+    sql::store_login(&service.store, &login, events.url, None, Vec::new()).await?;
     Ok(login)
 }
 
@@ -214,22 +215,4 @@ pub(crate) async fn check_confirm_code(
     sql::record_wrong_confirm_code(&service.store, session, service.clock.now()).await?;
     service.session_changed(&session.id);
     Err(Error::ConfirmCodeRefused)
-}
-
-/// Returns true if no event is sent for the session: at a system domain, or for a login at the account pages.
-fn has_no_event(session: &Session) -> bool {
-    session.account.is_server() || (session.is_for_account() && session.challenge.mode != Mode::Link)
-}
-
-/// Returns the URL for the session's event: the domain's `event_url`, or else the webhook URL of the session. The
-/// events of OpenID Connect logins, which the client receives as a response, are sent only to an `event_url`.
-fn event_url<'a>(domain: Option<&'a Domain>, session: &'a Session) -> Option<&'a Url> {
-    if has_no_event(session) {
-        return None;
-    }
-    match domain.and_then(|domain| domain.event_url.as_ref()) {
-        Some(url) => Some(url),
-        None if session.is_for_client() => None,
-        None => Some(&session.webhook_url),
-    }
 }

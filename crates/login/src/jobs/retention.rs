@@ -8,11 +8,12 @@ use signpost_platform::accounts::audit::AuditId;
 use signpost_platform::interval::run_every;
 use signpost_store::{Statement, Store, Value, WriteOutcome, params, sql};
 
-use crate::browser_sessions::{MAX_AGE, MAX_WAIT};
+use crate::browser_sessions::{MAX_AGE, MAX_WAIT, USER_AGENT_RETENTION};
 use crate::events::due_sql::is_free;
 use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{REFRESH_WINDOW, REPLAY_WINDOW, RETENTION};
+use crate::users::identifier_sql::hash_issued_usernames;
 
 /// Retention of sessions of the login host itself that led to no login. It is short, because
 /// callers open them without an API key or a login.
@@ -75,6 +76,12 @@ const DELETE_BROWSER_SESSIONS: &str = "
         SELECT id FROM browser_sessions WHERE id < $1 AND (user_id IS NULL OR id < $2) ORDER BY id LIMIT 1000
     ) RETURNING id";
 
+/// Removes the `User-Agent` of old browser sessions. They are found by ID, because IDs begin with the time.
+const REMOVE_USER_AGENTS: &str = "
+    UPDATE browser_sessions SET user_agent = NULL WHERE id IN (
+        SELECT id FROM browser_sessions WHERE id < $1 AND user_agent IS NOT NULL ORDER BY id LIMIT 1000
+    ) RETURNING id";
+
 const DELETE_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
 /// Deletes expired rows, now and every hour, until the server drains.
@@ -89,11 +96,13 @@ pub async fn run(service: LoginService) {
     .await;
 }
 
-/// Deletes the rows that are expired at the time `now`, and returns their number.
+/// Deletes the rows that are expired at the time `now`, and returns their number. Also hashes the usernames that an
+/// earlier version stored as text.
 ///
 /// # Errors
 /// Returns an error if the database is unavailable.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
+    hash_issued_usernames(store).await?;
     let oldest = SessionId::new(now - RETENTION, [0; 16]);
     let sessions = delete_in_batches(store, DELETE_SESSIONS, || params![&oldest]).await?;
     let [unused, refreshed] =
@@ -113,6 +122,8 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let unfinished = BrowserSessionId::new(now - MAX_WAIT, [0; 16]);
     let oldest = BrowserSessionId::new(now - MAX_AGE - MAX_WAIT, [0; 16]);
     let signed_in = delete_in_batches(store, DELETE_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
+    let described = BrowserSessionId::new(now - USER_AGENT_RETENTION, [0; 16]);
+    delete_in_batches(store, REMOVE_USER_AGENTS, || params![&described]).await?;
     // No event was sent to these endpoints for a month, so their state is unknown.
     let endpoints = delete_in_batches(store, DELETE_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
     Ok(sessions + own + delivered + failed + keys + domains + entries + signed_in + endpoints)

@@ -1,5 +1,5 @@
 //! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated creation request does not create another
-//! session.
+//! session or user.
 
 use anyhow::Result;
 use axum::http::{HeaderMap, HeaderName};
@@ -17,6 +17,8 @@ use crate::error::Error;
 pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 /// Name of the request header with the idempotency key.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Response header that marks the stored reply to an earlier request with the same idempotency key.
+pub(crate) const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
 /// Maximum characters of a key.
 const MAX_KEY_LEN: usize = 255;
 

@@ -78,6 +78,7 @@ impl Session {
                 method: self.method_of(proof).map(|method| method.as_str().to_owned()),
                 webauthn: proof.passkey.as_deref().map(PasskeyProof::to_proof),
             }),
+            user: None,
         }
     }
 

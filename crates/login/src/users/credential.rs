@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use signpost_auth::{MalformedPublicKey, PasskeyId, PasskeyKey, PublicKey};
 use signpost_store::{Parsed, rows, text_columns};
 
@@ -54,7 +54,7 @@ pub struct PasskeyColumns {
 }
 
 /// The kind of key that a credential belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialKind {
     /// A wallet for `svc:` codes.

@@ -124,13 +124,14 @@ pub async fn rename_credential(
     store.commit([rename, entry]).await
 }
 
-/// Adds a credential to a user.
+/// Adds a credential to a user, in one write with `extra_statements`.
 ///
 /// # Errors
 /// Returns [`AddCredentialError`].
-pub async fn add_credential(
+pub(crate) async fn add_credential(
     store: &Store,
     credential: Credential,
+    extra_statements: impl IntoIterator<Item = Statement>,
     by: &Actor,
     now: Timestamp,
 ) -> Result<(), AddCredentialError> {
@@ -139,7 +140,8 @@ pub async fn add_credential(
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
-    let statements = add_statements(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
+    let statements =
+        add_statements(credential.clone()).into_iter().chain([entry]).chain(extra_statements).collect::<Vec<_>>();
     match store.commit(statements).await {
         Ok(()) => Ok(()),
         Err(WriteError::Conflict) => match find(store, domain_id, user_id).await? {

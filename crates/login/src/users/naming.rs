@@ -4,7 +4,6 @@ use std::fmt;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 /// Maximum length in characters of the name of a user, a credential or a group.
 const MAX_NAME_LEN: usize = 60;
@@ -26,14 +25,6 @@ pub struct CredentialName(String);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct UserGroups(Vec<String>);
-
-/// A change of a user's name and groups. `None` leaves a value unchanged, `Some(None)` removes it.
-#[derive(Debug, Default)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub struct UserPatch {
-    pub name: Option<Option<UserDisplayName>>,
-    pub groups: Option<Option<UserGroups>>,
-}
 
 impl UserDisplayName {
     /// Parses the name in a request, and removes invisible characters.
@@ -113,21 +104,6 @@ impl TryFrom<Vec<String>> for UserGroups {
             1..=MAX_GROUPS => Ok(Self(groups)),
             _ => Err(format!("must name 1 to {MAX_GROUPS} groups, or be null")),
         }
-    }
-}
-
-impl UserPatch {
-    /// Returns the details for the audit log: the groups, and a flag instead of the name, because entries may outlive
-    /// the user.
-    pub(super) fn to_details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        if let Some(name) = &self.name {
-            details.insert("name".to_owned(), json!(if name.is_some() { "set" } else { "removed" }));
-        }
-        if let Some(groups) = &self.groups {
-            details.insert("groups".to_owned(), json!(groups));
-        }
-        details
     }
 }
 

@@ -1,11 +1,11 @@
 //! Statements that delete users and credentials.
 
-use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Statement, Store, WriteError, params};
+use signpost_store::{Statement, params};
 
+use super::identifier_sql::delete_statements_of_user;
 use super::{Credential, CredentialKey};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
@@ -26,19 +26,15 @@ const DELETE_ALL: &str = "DELETE FROM users WHERE domain_id = $1";
 
 const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = $1";
 
+const DELETE_CREDENTIALS_WITHOUT_USER: &str = "
+    DELETE FROM credentials WHERE domain_id = $1
+      AND NOT EXISTS (SELECT 1 FROM users WHERE users.domain_id = $1 AND users.id = credentials.user_id)";
+
 const DELETE_USERNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
-/// Deletes a credential, in one write with `extra_statement`.
-///
-/// # Errors
-/// Returns [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
-pub(crate) async fn delete_credential(
-    store: &Store,
-    credential: &Credential,
-    extra_statement: Statement,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<(), WriteError> {
+/// Returns the statements that delete a credential. They refuse the write if it is the only credential of the user, or
+/// does not exist.
+pub(crate) fn delete_credential_statements(credential: &Credential, by: &Actor, now: Timestamp) -> [Statement; 3] {
     let Credential { domain_id, id, user_id, kind, public_key, .. } = credential;
     let details = json!({
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
@@ -46,22 +42,17 @@ pub(crate) async fn delete_credential(
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
     let lock = Statement::expect_row(LOCK_USER, params![domain_id, user_id]);
     let delete = Statement::expect_row(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    store.commit([lock, delete, extra_statement, entry]).await
+    [lock, delete, entry]
 }
 
-/// Deletes a user of a domain with all credentials, in one write with `extra_statement`. `key` is the user's key in
-/// the request.
-///
-/// # Errors
-/// Returns [`WriteError::Conflict`] if there is no such user.
-pub(crate) async fn delete(
-    store: &Store,
+/// Returns the statements that delete a user of a domain with all credentials. They refuse the write if there is no such
+/// user. `key` is the user's key in the request.
+pub(crate) fn delete_statements(
     (domain, user): (&DomainId, &UserId),
     key: Option<&CredentialKey>,
-    extra_statement: Statement,
     by: &Actor,
     now: Timestamp,
-) -> Result<(), WriteError> {
+) -> [Statement; 5] {
     let mut details = json!({ "user_id": user });
     if let Some(key) = key {
         details["public_key"] = key.canonical().into();
@@ -69,29 +60,18 @@ pub(crate) async fn delete(
     let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
     let delete = Statement::expect_row(DELETE, params![domain, user]);
     let delete_credentials = Statement::new(DELETE_CREDENTIALS, params![domain, user]);
-    store.commit([delete, delete_credentials, extra_statement, entry]).await
-}
-
-/// Deletes all users of a domain, in one write with `extra_statement`.
-///
-/// # Errors
-/// Returns an error if the database is unavailable.
-pub(crate) async fn delete_all(
-    store: &Store,
-    domain: &DomainId,
-    extra_statement: Statement,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<()> {
-    let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
-    let [users, credentials] = delete_all_statements(domain);
-    store.write([users, credentials, extra_statement, entry]).await?;
-    Ok(())
+    let [usernames, identifiers] = delete_statements_of_user(domain, user);
+    [delete, delete_credentials, usernames, identifiers, entry]
 }
 
 /// Returns the statements that delete all users of a domain.
 pub(crate) fn delete_all_statements(domain: &DomainId) -> [Statement; 2] {
     [Statement::new(DELETE_ALL, params![domain]), Statement::new(DELETE_ALL_CREDENTIALS, params![domain])]
+}
+
+/// Returns the statement that deletes the credentials of deleted users.
+pub(crate) fn delete_credentials_without_user_statement(domain: &DomainId) -> Statement {
+    Statement::new(DELETE_CREDENTIALS_WITHOUT_USER, params![domain])
 }
 
 /// Returns the statement that deletes the used usernames of a domain that is deleted.

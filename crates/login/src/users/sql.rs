@@ -3,16 +3,14 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
-use serde_json::json;
 use signpost_auth::PasskeyHandle;
-use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Row, Statement, Store, Stored, Value, Values, WriteError, params, sql};
+use signpost_store::{Row, Statement, Store, Stored, Value, Values, params, sql};
 
+use super::identifier_sql::claim_statements;
 use super::{
-    Credential, CredentialKey, CredentialRow, HostedUser, IssuedUsername, LinkCondition, LoginSubject, MAX_CREDENTIALS,
-    NewUser, UserPatch,
+    Credential, CredentialKey, CredentialRow, HostedUser, LinkCondition, LoginSubject, MAX_CREDENTIALS, NewUser,
+    UsernameKey,
 };
-use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
 const FIND_BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
@@ -59,8 +57,6 @@ const LOCK_USER_WITH_HANDLE: &str = "
     UPDATE users SET passkey_handle = COALESCE(passkey_handle, $3)
     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '')";
 
-const INSERT_USERNAME: &str = sql!(IssuedUsername::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
-
 /// Records a login. Never sets an earlier time than the last login, because the clock of the server
 /// that recorded it may have been ahead. A login is always later than the sign-out before it.
 const SET_LAST_LOGIN: &str = "
@@ -81,10 +77,6 @@ const COUNT_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM users LIMIT $1) A
 
 const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2");
 
-const PATCH: &str = "
-    UPDATE users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
-    WHERE domain_id = $1 AND id = $2";
-
 /// Changes nothing, but conflicts if the user's last login was before their last sign-out in all
 /// browsers.
 const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
@@ -100,8 +92,8 @@ const REQUIRE_NO_CREDENTIAL: &str = "
 impl LoginSubject {
     /// Returns the statements of the login in the tables of users. Refused if the key was concurrently added to a user
     /// or removed, if the username was used before, if the user was deleted, or if the user has the maximum number of
-    /// credentials.
-    pub(crate) fn statements(self, now: Timestamp) -> Vec<Statement> {
+    /// credentials. `key` hashes the username of a new user.
+    pub(crate) fn statements(self, key: &UsernameKey, now: Timestamp) -> Vec<Statement> {
         match self {
             Self::Known(credential) => {
                 let Credential { domain_id, user_id, public_key, passkey, .. } = *credential;
@@ -113,8 +105,9 @@ impl LoginSubject {
             }
             Self::New(new) => {
                 let NewUser { user, credential } = *new;
-                let [username, user] = insert_user(user);
-                vec![insert_credential(credential), username, user]
+                let claims = claim_statements(&user, None, key).into_iter().map(|(_, claim)| claim);
+                let insert = Statement::expect_row(HostedUser::INSERT, user.params());
+                std::iter::once(insert_credential(credential)).chain(claims).chain([insert]).collect()
             }
             Self::Linked { credential, handle, condition } => {
                 let lock = lock_user(&credential, handle);
@@ -174,15 +167,6 @@ fn insert_params(credential: Credential) -> Vec<Value> {
     CredentialRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
 }
 
-/// Returns the statements that insert a user. Refused if the username was given before.
-fn insert_user(user: HostedUser) -> [Statement; 2] {
-    let username = IssuedUsername { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
-    [
-        Statement::expect_row(INSERT_USERNAME, username.params()),
-        Statement::expect_row(HostedUser::INSERT, user.params()),
-    ]
-}
-
 /// Returns a domain's credential with this key.
 ///
 /// # Errors
@@ -205,7 +189,15 @@ pub async fn list(
 ) -> Result<Vec<(HostedUser, Vec<Credential>)>> {
     let after = after.map_or("", UserId::as_str);
     let rows = store.read(LIST, params![domain, after, i64::from(max)]).await?;
-    let users = rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?;
+    with_credentials(store, domain, rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?).await
+}
+
+/// Adds all credentials to users of a domain, who are in the order of their IDs.
+pub(super) async fn with_credentials(
+    store: &Store,
+    domain: &DomainId,
+    users: Vec<HostedUser>,
+) -> Result<Vec<(HostedUser, Vec<Credential>)>> {
     let (Some(first), Some(last)) = (users.first(), users.last()) else { return Ok(Vec::new()) };
     let mut credentials = list_credentials(store, domain, &first.id, &last.id).await?.into_iter().peekable();
     let mut listed = Vec::with_capacity(users.len());
@@ -272,28 +264,6 @@ pub async fn find_with_key(
 /// first.
 async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
     store.read(CREDENTIALS, params![domain, first, last]).await?.into_iter().map(read_credential).collect()
-}
-
-/// Changes the name or the groups of a user.
-///
-/// # Errors
-/// Returns [`WriteError::Conflict`] if there is no such user.
-pub async fn patch(
-    store: &Store,
-    domain: &DomainId,
-    user: &UserId,
-    change: UserPatch,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<(), WriteError> {
-    let mut details = change.to_details();
-    details.insert("user_id".to_owned(), json!(user));
-    let entry = insert_domain_entry(by, Action::UserChanged, domain, &details.into(), now);
-    let UserPatch { name, groups } = change;
-    let sets_name = i64::from(name.is_some());
-    let sets_groups = i64::from(groups.is_some());
-    let params = params![domain, user, sets_name, name.flatten(), sets_groups, groups.flatten().map(Json)];
-    store.commit([Statement::expect_row(PATCH, params), entry]).await
 }
 
 /// Reads a credential from the next columns of a row.

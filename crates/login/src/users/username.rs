@@ -1,11 +1,11 @@
-//! Generated usernames for users of hosted domains, such as `amber-otter-4821`.
+//! Generated usernames for users of hosted domains, such as `amber-otter-4821`, called petnames in the API.
 
 use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::words::{ADJECTIVES, ANIMALS};
 
-/// A user's username: an adjective, an animal and a number. A domain never reuses a username.
+/// A generated username: an adjective, an animal and a number. A domain never reuses a username.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Username(String);

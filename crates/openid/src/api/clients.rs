@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use signpost_login::domains::{self, Domain, HandlerKind};
+use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::error::Error as LoginError;
-use signpost_login::ids::DomainId;
+use signpost_login::flows::lookup;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, EmptyBody, JsonBody, OptionalJsonBody, Page, PathParams};
@@ -68,6 +68,7 @@ pub(crate) async fn list(
     PathParams(id): PathParams<String>,
     page: Page,
 ) -> Result<Json<Value>, OpenidError> {
+    page.allow_only(&[])?;
     let domain = find_domain(&service, &account, &id).await?;
     let after = page.cursor(ClientId::parse)?;
     let mut clients = sql::list(&service.store, &domain.id, after.as_ref(), page.limit + 1).await?;
@@ -155,9 +156,7 @@ pub(crate) async fn delete(
 }
 
 async fn find_domain(service: &OpenidService, account: &Account, id: &str) -> Result<Domain, OpenidError> {
-    let id = DomainId::parse(id).ok_or(LoginError::DomainNotFound)?;
-    let domain = domains::sql::find(&service.store, account, &id).await?;
-    Ok(domain.ok_or(LoginError::DomainNotFound)?)
+    Ok(lookup::find_domain(&service.login, account, id).await?)
 }
 
 async fn find_hosted_domain(service: &OpenidService, account: &Account, id: &str) -> Result<Domain, OpenidError> {

@@ -45,7 +45,7 @@ impl UserClaims {
             email_verified: None,
         };
         if scopes.contains(OpenidScope::Profile) {
-            let username = user.petname.as_str();
+            let username = user.username();
             claims.name = Some(user.name.as_ref().map_or(username, |name| name.as_str()).to_owned());
             claims.preferred_username = Some(username.to_owned());
             claims.nickname = Some(username.to_owned());

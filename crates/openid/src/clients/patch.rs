@@ -52,8 +52,9 @@ impl ClientPatch {
         Ok(changed)
     }
 
-    /// Returns the changed settings for the audit log, by the names of the API.
-    pub(super) fn to_details(&self) -> Value {
+    /// Returns the changed settings by the names of the API, for the audit log and for requests.
+    #[must_use]
+    pub fn to_details(&self) -> Value {
         let Self {
             name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..
         } = self;

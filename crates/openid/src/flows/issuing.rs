@@ -51,6 +51,7 @@ pub(super) async fn issue_code(
         code_challenge: parameters.code_challenge.clone(),
         code_hash: code.hash(),
         created_at: now,
+        browser: signed_in.session.browser.clone(),
         redeemed_at: None,
         revoked_at: None,
     };

@@ -164,7 +164,7 @@ pub(super) async fn sign_out(
     let mut statements = Vec::new();
     match (signed_in, cookie) {
         (Some(signed_in), _) => {
-            statements.extend(sign_out_statements(signed_in, now));
+            statements.extend(sign_out_statements(signed_in, Some(domain), now));
             statements.push(grants::sql::revoke_by_browser_statement(&signed_in.session.id, &domain.id, now));
         }
         (None, Some(cookie)) => {
@@ -174,5 +174,6 @@ pub(super) async fn sign_out(
         (None, None) => return Ok(()),
     }
     service.store.write(statements).await?;
+    service.outbox.notify_one();
     Ok(())
 }

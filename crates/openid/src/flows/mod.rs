@@ -10,6 +10,7 @@ mod issuer;
 mod issuing;
 mod logout;
 mod resumption;
+mod sign_ins;
 mod tokens;
 mod validity;
 
@@ -21,5 +22,6 @@ pub use issuer::{find_client_and_domain, find_issuer_domain, find_published_doma
 pub use issuing::IssuedTokens;
 pub use logout::{LogoutFault, LogoutParameters, LogoutRequest, end_session, is_own_hint, read_hint, read_logout};
 pub use resumption::{LoginPageResult, continue_authorization, deny, handle_login_callback, restart};
+pub use sign_ins::OpenidSignIns;
 pub use tokens::{CodeExchange, TokenRefusal, exchange_code, refresh, revoke_token};
 pub use validity::{find_access_token, find_grant_facts, find_token};

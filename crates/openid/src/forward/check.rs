@@ -130,7 +130,7 @@ pub(super) async fn show_denied(context: AppContext, uri: Uri) -> Result<Respons
 
 fn refuse(page: &AppPage, session: &AppSession, to: &LocalPath) -> Response {
     let facts = &session.facts;
-    let user = DisplayedUser { username: facts.user.petname.as_str(), id: facts.user.id.as_str() };
+    let user = DisplayedUser { username: facts.user.username(), id: facts.user.id.as_str() };
     let is_list = facts.client.settings.allowed.is_some();
     page.not_admitted(user, is_list, &facts.client.id, to).into_response()
 }
@@ -143,7 +143,7 @@ fn identify(session: &AppSession) -> RemoteIdentity {
     let UserClaims { sub, name, email, groups, .. } =
         UserClaims::new(&facts.user, &facts.domain, scopes, facts.client.settings.email);
     RemoteIdentity {
-        user: facts.user.petname.as_str().to_owned(),
+        user: facts.user.username().to_owned(),
         name: name.unwrap_or_default(),
         email: email.unwrap_or_default(),
         groups: groups.unwrap_or_default(),

@@ -7,11 +7,13 @@
 mod app_session;
 pub mod app_session_sql;
 mod rotation;
+pub mod sign_in_sql;
 pub mod sql;
 mod token;
 mod validity;
 
 use jiff::{SignedDuration, Timestamp};
+use signpost_login::browser_sessions::SignInBrowser;
 use signpost_login::domains::LoginMethod;
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
 use signpost_store::rows;
@@ -55,6 +57,8 @@ rows! {
         pub code_challenge: Option<CodeChallenge>,
         pub code_hash: TokenHash,
         pub created_at: Timestamp,
+        /// The browser of the login.
+        pub browser: SignInBrowser,
     } mutable {
         /// The time when the code was exchanged.
         pub redeemed_at: Option<Timestamp>,

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
+use signpost_login::browser_sessions::USER_AGENT_RETENTION;
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
 use signpost_store::{Statement, Store, Stored, WriteError, WriteOutcome, params, sql};
 
@@ -65,6 +66,11 @@ const SWEEP_GRANTS: &str = "
         SELECT id FROM openid_grants
         WHERE id < $1 AND NOT EXISTS (SELECT 1 FROM openid_tokens WHERE grant_id = openid_grants.id)
         ORDER BY id LIMIT 1000
+    ) RETURNING id";
+/// Removes the `User-Agent` of old grants.
+const SWEEP_USER_AGENTS: &str = "
+    UPDATE openid_grants SET user_agent = NULL WHERE id IN (
+        SELECT id FROM openid_grants WHERE id < $1 AND user_agent IS NOT NULL ORDER BY id LIMIT 1000
     ) RETURNING id";
 /// Deletes the consents of deleted clients and users.
 const SWEEP_CONSENTS: &str = "
@@ -239,18 +245,20 @@ pub async fn sweep_unredeemed(store: &Store, now: Timestamp) -> Result<usize> {
     })
 }
 
-/// Deletes expired tokens, grants without tokens, and consents of deleted clients and users, a thousand rows at a time.
-/// Returns their number.
+/// Deletes expired tokens, grants without tokens, consents of deleted clients and users, and the `User-Agent` of old
+/// grants, a thousand rows at a time. Returns their number.
 ///
 /// # Errors
 /// Returns the errors of [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let mut deleted = 0;
     let oldest = GrantId::new(now - RETENTION_WITHOUT_TOKENS, [0; 16]);
+    let described = GrantId::new(now - USER_AGENT_RETENTION, [0; 16]);
     for sweep in [
         Statement::new(SWEEP_TOKENS, params![now]),
         Statement::new(SWEEP_GRANTS, params![&oldest]),
         Statement::new(SWEEP_CONSENTS, params![]),
+        Statement::new(SWEEP_USER_AGENTS, params![&described]),
     ] {
         loop {
             let WriteOutcome::Committed(rows) = store.write([sweep.clone()]).await? else { break };

@@ -84,7 +84,7 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
             }
             p.called { ((words.returns_to)(&name(&host_of(redirect_uri)))) }
         }
-        p { ((words.signed_in_as)(&name(signed_in.user.petname.as_str()), &name(context.domain.name.as_str()))) }
+        p { ((words.signed_in_as)(&name(signed_in.user.username()), &name(context.domain.name.as_str()))) }
         div.stack-sm {
             p #learns { (words.client_receives) }
             ul.points aria-labelledby="learns" {

@@ -41,7 +41,7 @@ pub(super) async fn introspect(request: ClientRequest) -> Result<Response, Oauth
     });
     // The username belongs to the scope `profile`, as in the ID token.
     if scopes.contains(OpenidScope::Profile) {
-        reply["username"] = facts.user.petname.as_str().into();
+        reply["username"] = facts.user.username().into();
     }
     Ok(no_store(StatusCode::OK, &reply))
 }

@@ -107,7 +107,7 @@ fn draw(context: &IssuerContext, sent: &LogoutParameters, request: &LogoutReques
     let fields = [client_id, sent.post_logout_redirect_uri.as_deref(), sent.state.as_deref()];
     let token = context.browser.login_cookie.as_ref().map(|cookie| CsrfToken::new(cookie, &purpose(context)));
     let body = html! {
-        (headed(PageIcon::Key, &(words.logout_question)(&domain), &(words.logout_signed_in_as)(&name(signed_in.user.petname.as_str()))))
+        (headed(PageIcon::Key, &(words.logout_question)(&domain), &(words.logout_signed_in_as)(&name(signed_in.user.username()))))
         @if let Some(client) = &request.client {
             @let uri = client.settings.redirect_uris.as_slice().first().map(ToString::to_string).unwrap_or_default();
             p { ((words.logout_requested_by)(&name(&application_of(client, &uri)))) }

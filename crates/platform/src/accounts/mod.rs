@@ -3,6 +3,7 @@
 
 pub mod audit;
 mod key_id;
+mod key_scopes;
 pub mod keys;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use signpost_store::{Column, ColumnKind, ReadColumns, Value, Values, WriteColumn
 use crate::limits::Caller;
 
 pub use key_id::KeyId;
+pub use key_scopes::KeyScopes;
 
 /// An environment of the API. The interfaces of both are equal, and their data are separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -38,8 +40,8 @@ pub struct Account {
 /// Name of the system account, which cannot have valid API keys.
 pub const SERVER_ACCOUNT: &str = "server";
 
-/// An API that a key gives access to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// An API that a key gives access to, or a power in it that a key has only if it was created with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The authentication API.
@@ -47,6 +49,9 @@ pub enum Scope {
     Auth,
     /// The API for the ATMs of an ATM operator.
     Atms,
+    /// In the authentication API, the members that applications trust: usernames, e-mail addresses and changes of
+    /// external IDs.
+    Manage,
 }
 
 impl Account {
@@ -59,7 +64,7 @@ impl Account {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 2] = [Self::Auth, Self::Atms];
+    pub const ALL: [Self; 3] = [Self::Auth, Self::Atms, Self::Manage];
 
     /// Returns the name that is stored and sent in responses.
     #[must_use]
@@ -67,7 +72,14 @@ impl Scope {
         match self {
             Self::Auth => "auth",
             Self::Atms => "atms",
+            Self::Manage => "manage",
         }
+    }
+
+    /// Returns true if the scope is an API. Every key has exactly one of them.
+    #[must_use]
+    pub fn is_api(self) -> bool {
+        matches!(self, Self::Auth | Self::Atms)
     }
 
     /// Parses a scope by its name.

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 
 use crate::accounts::audit::Actor;
 use crate::accounts::keys::{KeyGrant, KeyHash};
-use crate::accounts::{Account, Environment, KeyId, Scope};
+use crate::accounts::{Account, Environment, KeyId, KeyScopes, Scope};
 use crate::limits::{Caller, Limit, release_request_slot};
 use crate::shared::Platform;
 use crate::web::peer::client_address;
@@ -36,6 +36,8 @@ pub struct ApiKey {
     pub id: KeyId,
     /// The secret text of the key.
     pub key: SecretString,
+    /// The scopes of the key.
+    pub scopes: KeyScopes,
 }
 
 impl ApiKey {
@@ -43,6 +45,17 @@ impl ApiKey {
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor::Key(self.id.clone())
+    }
+
+    /// Checks that the key has a scope.
+    ///
+    /// # Errors
+    /// Returns [`Problem::InsufficientScope`] if it does not.
+    pub fn require(&self, scope: Scope) -> Result<(), Problem> {
+        if self.scopes.includes(scope) {
+            return Ok(());
+        }
+        Err(Problem::InsufficientScope { needed: scope, opened: self.scopes.clone() })
     }
 }
 
@@ -82,9 +95,9 @@ impl ApiKeyGuard {
         release_request_slot(request.extensions());
         let caller = Caller::from(&grant.account);
         platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
-        if grant.scope != *scope {
+        if let Err(problem) = key.require(*scope) {
             platform.refusals.count(&caller, "insufficient_scope");
-            return Err(Problem::InsufficientScope { needed: *scope, opened: grant.scope });
+            return Err(problem);
         }
         request.extensions_mut().insert(grant.account.clone());
         request.extensions_mut().insert(key);
@@ -95,7 +108,7 @@ impl ApiKeyGuard {
     async fn find_key(&self, headers: &HeaderMap) -> Result<Option<(Arc<KeyGrant>, ApiKey)>, Problem> {
         let Some(key) = bearer(headers) else { return Ok(None) };
         let Some(grant) = find_grant(&self.platform, key, Some(self.environment)).await? else { return Ok(None) };
-        let key = ApiKey { id: grant.key.clone(), key: key.into() };
+        let key = ApiKey { id: grant.key.clone(), key: key.into(), scopes: grant.scope.clone() };
         Ok(Some((grant, key)))
     }
 }

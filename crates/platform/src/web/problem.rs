@@ -6,7 +6,7 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use signpost_store::Unavailable;
 
-use crate::accounts::Scope;
+use crate::accounts::{KeyScopes, Scope};
 use crate::limits::Exceeded;
 
 /// Reason a request was rejected. The message is sent to the client; causes are only logged.
@@ -19,8 +19,8 @@ pub enum Problem {
     InvalidRequest { field: String, reason: String },
     #[error("the API key is missing, unknown, revoked or of the other environment; send 'Authorization: Bearer <key>'")]
     InvalidApiKey,
-    #[error("this API key has the scope '{}', and this URL requires '{}'", .opened.as_str(), .needed.as_str())]
-    InsufficientScope { needed: Scope, opened: Scope },
+    #[error("this API key has the scope '{}', and this request requires '{}'", .opened, .needed.as_str())]
+    InsufficientScope { needed: Scope, opened: KeyScopes },
     #[error("there is nothing at this URL")]
     NotFound,
     #[error("this URL does not allow that method")]

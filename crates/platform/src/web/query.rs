@@ -44,6 +44,19 @@ impl Page {
         Ok(Self { limit, is_paged, query: found })
     }
 
+    /// Checks that the query has no parameters besides `limit`, `cursor` and these filters, so that a misspelt filter
+    /// does not return all rows.
+    ///
+    /// # Errors
+    /// Returns [`Problem::InvalidRequest`] with the first unknown parameter.
+    pub fn allow_only(&self, filters: &[&str]) -> Result<(), Problem> {
+        let is_known = |name: &str| matches!(name, "limit" | "cursor") || filters.contains(&name);
+        match self.query.keys().find(|name| !is_known(name)) {
+            None => Ok(()),
+            Some(name) => Err(Problem::field(name, "is not a query parameter of this list")),
+        }
+    }
+
     /// Requests up to `max` rows unless the query asks for a page, for lists that once had no
     /// pagination.
     #[must_use]
@@ -111,6 +124,13 @@ mod tests {
         for query in ["limit=0", "limit=101", "limit=x", "limit=", "limit=1&limit=2", "a=1&a=1"] {
             assert!(Page::read(query).is_err(), "{query}");
         }
+    }
+
+    #[test]
+    fn unknown_parameter_is_named() {
+        let page = Page::read("limit=1&cursor=a&q=b").unwrap();
+        assert!(page.allow_only(&["q"]).is_ok());
+        assert!(page.allow_only(&["state"]).unwrap_err().to_string().starts_with("q: "));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use super::api::ApiFlags;
 use super::{
     advisories, atms, audit, backup, clients, config, conformance, console, deliveries, demo, doctor, domains,
     gazetteer, keys, listen, mcp, move_database, places, reports, serve, shell, signing_keys, trigger, users, wallet,
@@ -43,20 +44,36 @@ pub(super) enum Command {
     #[command(subcommand)]
     Keys(keys::Keys),
     /// Manage domains and their signing secrets
-    #[command(subcommand)]
-    Domains(domains::Domains),
+    Domains {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(subcommand)]
+        command: domains::Domains,
+    },
     /// Manage the users of hosted domains and their keys
-    #[command(subcommand)]
-    Users(users::Users),
+    Users {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(subcommand)]
+        command: users::Users,
+    },
     /// Manage OpenID Connect clients
-    #[command(subcommand)]
-    Clients(clients::Clients),
+    Clients {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(subcommand)]
+        command: clients::Clients,
+    },
     /// Manage the keys that sign ID tokens
     #[command(subcommand)]
     SigningKeys(signing_keys::SigningKeysCommand),
     /// Inspect and retry deliveries of events
-    #[command(subcommand)]
-    Deliveries(deliveries::Deliveries),
+    Deliveries {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(subcommand)]
+        command: deliveries::Deliveries,
+    },
     /// Read the audit log: changes of keys, domains and secrets
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -124,11 +141,19 @@ pub(super) enum Command {
     /// verifies the body after parsing it, its secret ends with a line break, or it has another
     /// secret. The diagnosis includes the fix.
     ///
+    /// With --api the service signs the events. The command receives no secret, so it prints none
+    /// and diagnoses less. A live key also needs --live.
+    ///
     /// Ctrl+C stops the command with exit code 0. With --json it prints a JSON document per line:
     /// `{type: "ready", forward_to, domains}`, `{type: "event", at, id, event, domain}`, `{type:
     /// "answer", at, id, status, ms}` or `{…, error}`, `{type: "diagnosis", id, mistake, text,
     /// mending}`.
-    Listen(listen::Listen),
+    Listen {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(flatten)]
+        command: listen::Listen,
+    },
     /// Post a sample event to a receiver, optionally with a fault
     ///
     /// The event is signed like a real event; a login in it is by a random wallet. Prints the
@@ -138,8 +163,16 @@ pub(super) enum Command {
     ///
     /// A live receiver only gets test events, unless --forward-to selects another receiver.
     ///
+    /// With --api the service sends the event to the domain's event URL, with a live key only a
+    /// test event. --secret and --forward-to need neither a database nor --api.
+    ///
     /// With --json: `{event, url, ok, posts: [{id, fault, expected, ok, status, ms}], diagnosis}`.
-    Trigger(trigger::Trigger),
+    Trigger {
+        #[command(flatten)]
+        api: ApiFlags,
+        #[command(flatten)]
+        command: trigger::Trigger,
+    },
     /// Sign and verify events by hand
     #[command(subcommand)]
     Webhook(webhook::Webhook),
@@ -153,7 +186,13 @@ pub(super) enum Command {
     /// doctor' would report a warning. With --json: `{version, server, database, domains, users,
     /// pending_sessions, events, catalogue, failing_feeds, places, advisories, attention: [{check,
     /// grade, found, mend}]}`.
-    Status,
+    ///
+    /// With --api it shows the account of the key: `{version, server, account, environment, key_id,
+    /// domains, events, attention}`. Counts of events stop at 100.
+    Status {
+        #[command(flatten)]
+        api: ApiFlags,
+    },
     /// Diagnose an installation or a URL, and suggest fixes
     ///
     /// Without URL it checks this installation: settings, server, database and its latency, signing

@@ -37,14 +37,17 @@ pub(super) struct Conformance {
     /// Signing secret that the site verifies events with
     #[arg(long, value_name = "WHSEC", default_value = SECRET, value_parser = WebhookSecret::parse)]
     webhook_secret: WebhookSecret,
+    /// Also test the events about users, for a site whose domain selects them
+    #[arg(long)]
+    user_events: bool,
 }
 
 impl Conformance {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let Self { start, register, poll, events, api_listen, webhook_secret } = self;
+        let Self { start, register, poll, events, api_listen, webhook_secret, user_events } = self;
         let api = TcpListener::bind(api_listen).await;
         let api = api.with_context(|| format!("cannot listen on {api_listen}: choose another --api-listen"))?;
-        let settings = KitSettings { start, register, poll, events, api, secret: webhook_secret };
+        let settings = KitSettings { start, register, poll, events, api, secret: webhook_secret, user_events };
         let report = conformance::run(settings, Outbound::new(&NameResolver::System), Clock::System).await?;
         session.print(&report.document(), || report.text())?;
         if report.holds() { Ok(()) } else { bail!("{} rules are broken", report.count(Verdict::Broken)) }

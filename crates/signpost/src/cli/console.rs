@@ -76,7 +76,7 @@ async fn find_username(store: &Store, user: &UserId) -> Result<String> {
         return Ok(String::new());
     };
     let found = users::sql::find(store, &domain.id, user).await?;
-    Ok(found.map(|(user, _)| user.petname.as_str().to_owned()).unwrap_or_default())
+    Ok(found.map(|(user, _)| user.username().to_owned()).unwrap_or_default())
 }
 
 async fn remove(session: &Session, store: &Store, id: &str) -> Result<()> {

@@ -2,10 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use signpost_login::domains::{self, Domain};
+use signpost_login::domains::{self, Domain, ListedDomain};
 use signpost_login::ids::DomainId;
-use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_store::Store;
+
+use super::Usage;
 
 /// The flags that select among domains with the same name.
 #[derive(Clone, Debug, Args)]
@@ -37,18 +39,34 @@ impl DomainFilter {
             && self.account.as_ref().is_none_or(|only| only == account)
     }
 
+    /// Checks that the flags select the account of an API key.
+    ///
+    /// # Errors
+    /// Returns [`Usage`] if they select another account or environment.
+    pub(super) fn check_account(&self, account: &Account) -> Result<()> {
+        if self.select(account.environment, &account.name) {
+            return Ok(());
+        }
+        let Account { name, environment } = account;
+        Err(Usage(format!("the API key belongs to the account {name} in the {environment}, and sees no other")).into())
+    }
+
     /// Finds the domain with this ID, or the only selected domain with this name.
     pub(super) async fn find(&self, store: &Store, text: &str) -> Result<DomainId> {
         if let Some(id) = DomainId::parse(text) {
             return Ok(id);
         }
-        let mut found = domains::sql::list_all(store).await?;
-        found.retain(|domain| domain.domain == *text && self.select(domain.environment, &domain.account));
-        match &found[..] {
+        self.choose(domains::sql::list_all(store).await?, text)
+    }
+
+    /// Returns the ID of the only selected domain with this name.
+    pub(super) fn choose(&self, mut domains: Vec<ListedDomain>, name: &str) -> Result<DomainId> {
+        domains.retain(|domain| domain.domain == *name && self.select(domain.environment, &domain.account));
+        match &domains[..] {
             [domain] => Ok(domain.id.clone()),
-            [] => bail!("no domain has the ID or name {text}; 'signpost domains list' shows all"),
+            [] => bail!("no domain has the ID or name {name}; 'signpost domains list' shows all"),
             several => bail!(
-                "{} domains are named {text}: choose one with --sandbox, --live or --account, or use its ID",
+                "{} domains are named {name}: choose one with --sandbox, --live or --account, or use its ID",
                 several.len()
             ),
         }

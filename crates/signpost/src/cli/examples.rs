@@ -29,10 +29,14 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
         "users set",
         [
             "usr_0123456789 --domain shop.example --name Ann --groups staff,admin",
-            "usr_0123456789 --domain shop.example --no-groups",
+            "usr_0123456789 --domain shop.example --username ann --external-id 42",
         ],
     ),
     ("users remove", ["usr_0123456789 --domain shop.example", "usr_0123456789 --domain shop.example --yes"]),
+    (
+        "users sign-ins",
+        ["usr_0123456789 --domain shop.example", "usr_0123456789 --domain shop.example --end sgn_0123456789"],
+    ),
     ("users credentials list", ["usr_0123456789 --domain shop.example", "usr_0123456789 --domain shop.example --json"]),
     (
         "users credentials add",
@@ -80,7 +84,7 @@ pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("deliveries test", ["example.com", "example.com --live"]),
     (
         "listen",
-        ["--forward-to localhost:3000/events", "--forward-to localhost:3000/events --domain shop.example --json"],
+        ["--forward-to localhost:3000/events", "--forward-to localhost:3000/events --api https://login.example"],
     ),
     ("trigger", ["login --forward-to localhost:3000/events", "test --fault all --forward-to localhost:3000/events"]),
     (

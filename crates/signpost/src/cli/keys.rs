@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey, StoredKey};
-use signpost_platform::accounts::{Account, Environment, KeyId, SERVER_ACCOUNT, Scope};
+use signpost_platform::accounts::{Account, Environment, KeyId, KeyScopes, SERVER_ACCOUNT, Scope};
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 
@@ -20,7 +20,9 @@ pub(super) enum Keys {
     ///
     /// Standard output contains only the key, so that `KEY=$(signpost keys create …)` works; hints
     /// are printed on standard error. A key with the scope atms can only submit the ATMs of an
-    /// operator.
+    /// operator. A key with the scope manage can do all that the login API offers, and also set
+    /// usernames and e-mail addresses and change external IDs of users, which applications trust.
+    /// A key has only the scopes that it was created with.
     ///
     /// With --json: `{id, key, environment, name, account}`, and `scope` if it is not auth.
     Create {
@@ -33,9 +35,10 @@ pub(super) enum Keys {
         /// Account
         #[arg(long, default_value = "default")]
         account: String,
-        /// Scope: the login API or ATM submissions
-        #[arg(long, value_enum, default_value_t = ScopeArg::Auth)]
-        scope: ScopeArg,
+        /// Scopes, separated by commas: the login API (auth), with its powers over users (manage), or
+        /// ATM submissions (atms)
+        #[arg(long, value_enum, value_delimiter = ',', default_value = "auth")]
+        scope: Vec<ScopeArg>,
     },
     /// List API keys, without their secrets
     ///
@@ -69,13 +72,14 @@ pub(super) enum EnvironmentArg {
 pub(super) enum ScopeArg {
     Auth,
     Atms,
+    Manage,
 }
 
 impl Keys {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
             Self::Create { environment, name, account, scope } => {
-                create(session, environment.into(), name, account, scope.into()).await
+                create(session, environment.into(), name, account, &scope).await
             }
             Self::Rotate { id, grace } => rotate(session, &id, grace).await,
             Self::List => list(session).await,
@@ -89,11 +93,13 @@ async fn create(
     environment: Environment,
     name: String,
     account: String,
-    scope: Scope,
+    scopes: &[ScopeArg],
 ) -> Result<()> {
+    let scopes: Vec<_> = scopes.iter().copied().map(Scope::from).collect();
+    let scope = KeyScopes::from_list(&scopes).map_err(|reason| Usage(format!("--scope: {reason}")))?;
     let name = label("--name", &name)?;
     let account = Account { name: account_name(&account)?, environment };
-    let key = NewKey::new(environment, random(), random()).with_scope(scope);
+    let key = NewKey::new(environment, random(), random()).with_scope(scope.clone());
     let store = session.store()?;
     keys::sql::insert(&store, &Actor::Operator, &account, &name, &key, Clock::System.now()).await?;
     let api = public_address::find_api_address(&store, environment).await?;
@@ -101,11 +107,11 @@ async fn create(
     let mut document = json!({
         "id": key.id, "key": shown, "environment": environment, "name": name, "account": account.name,
     });
-    if scope != Scope::default() {
+    if scope != KeyScopes::default() {
         document["scope"] = json!(scope);
     }
-    let next = match scope {
-        Scope::Auth => {
+    let next = match scope.api() {
+        Scope::Auth | Scope::Manage => {
             let flag = if environment == Environment::Sandbox { " --sandbox" } else { "" };
             format!("register a domain with 'signpost domains add NAME{flag} --handler hosted' or POST {api}/domains")
         }
@@ -129,7 +135,7 @@ async fn list(session: &Session) -> Result<()> {
             };
             let environment = key.environment.to_string();
             let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-            let scope = key.scope.as_str().to_owned();
+            let scope = key.scope.to_string();
             [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), used, state]
         });
         table(["ID", "ENVIRONMENT", "SCOPE", "ACCOUNT", "NAME", "LAST USED", "STATE"], rows)
@@ -190,6 +196,7 @@ impl From<ScopeArg> for Scope {
         match value {
             ScopeArg::Auth => Self::Auth,
             ScopeArg::Atms => Self::Atms,
+            ScopeArg::Manage => Self::Manage,
         }
     }
 }

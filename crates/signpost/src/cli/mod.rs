@@ -1,8 +1,10 @@
 //! The command line of the program: parses the arguments, runs a command, and prints its result.
 
 mod advisories;
+mod api;
 mod atms;
 mod audit;
+mod backend;
 mod backup;
 mod clients;
 mod command;
@@ -28,7 +30,9 @@ mod shell;
 mod signer;
 mod signing_keys;
 mod status;
+mod status_through_api;
 mod stop_signal;
+mod target;
 mod trigger;
 mod users;
 mod wallet;
@@ -37,6 +41,7 @@ mod webhook;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, FromArgMatches, Parser};
@@ -49,6 +54,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{NameResolver, Outbound};
 use signpost_store::{DatabaseMissing, Store};
 
+use self::api::ServiceApi;
 use self::command::Command;
 use crate::config::{Config, InvalidSetting, Origin, RawSettings};
 use crate::server::schema::SCHEMA;
@@ -86,6 +92,8 @@ struct Common {
 struct Session {
     config: Config,
     json: bool,
+    /// The API of a service, if it is the target instead of a database.
+    api: Option<Arc<ServiceApi>>,
 }
 
 impl Cli {
@@ -113,19 +121,26 @@ impl Cli {
         done
     }
 
+    #[expect(clippy::cognitive_complexity, reason = "one arm for each command")]
     async fn dispatch(self) -> Result<()> {
         let Self { common, command } = self;
         match command {
             Command::Serve(flags) => serve::run(common.session_with(|raw| flags.set(raw))?).await,
             Command::Demo(command) => command.run(&common).await,
             Command::Keys(command) => command.run(&common.session()?).await,
-            Command::Domains(command) => command.run(&common.session()?).await,
-            Command::Users(command) => command.run(&common.session()?).await,
-            Command::Clients(command) => command.run(&common.session()?).await,
+            Command::Domains { api, command } => command.run(&common.session_for(&api, false).await?).await,
+            Command::Users { api, command } => command.run(&common.session_for(&api, false).await?).await,
+            Command::Clients { api, command } => {
+                let session = common.session_for(&api, command.prints_only_data()).await?;
+                command.run(&session).await
+            }
             Command::SigningKeys(command) => command.run(&common.session()?).await,
-            Command::Deliveries(command) => command.run(&common.session()?).await,
-            Command::Listen(command) => command.run(&common.session()?).await,
-            Command::Trigger(command) => command.run(&common.session()?).await,
+            Command::Deliveries { api, command } => command.run(&common.session_for(&api, false).await?).await,
+            Command::Listen { api, command } => command.run(&common.session_for(&api, false).await?).await,
+            Command::Trigger { command, .. } if command.is_signed_with_given_secret() => {
+                command.run(&common.session()?).await
+            }
+            Command::Trigger { api, command } => command.run(&common.session_for(&api, false).await?).await,
             Command::Webhook(command) => command.run(&common.session()?).await,
             Command::Audit(command) => command.run(&common.session()?).await,
             Command::Console(command) => command.run(&common.session()?).await,
@@ -140,7 +155,7 @@ impl Cli {
             Command::Mcp(command) => command.run(&common).await,
             Command::Conformance(command) => command.run(&common.session()?).await,
             Command::Wallet(command) => command.run(&common.session()?).await,
-            Command::Status => status::run(&common.session()?).await,
+            Command::Status { api } => status::run(&common.session_for(&api, false).await?).await,
             Command::Doctor(command) => command.run(&common.session()?).await,
             Command::Config(command) => command.run(&common),
             Command::Completions(command) => command.run(&common),
@@ -164,7 +179,7 @@ impl Common {
     fn session_with(&self, set_flags: impl FnOnce(&mut RawSettings)) -> Result<Session> {
         let mut raw = self.raw_settings()?;
         set_flags(&mut raw);
-        Ok(Session { config: Config::new(&raw)?, json: self.json })
+        Ok(Session { config: Config::new(&raw)?, json: self.json, api: None })
     }
 
     /// Reads the files, the environment and the common flags.
@@ -185,7 +200,13 @@ impl Common {
 
 impl Session {
     /// Opens the database. It must exist, so that a command in the wrong folder does not create another database.
+    ///
+    /// # Errors
+    /// Returns an error if the target is the API of a service, whose keys have no access to the database.
     fn store(&self) -> Result<Store> {
+        if self.api.is_some() {
+            bail!("an API key cannot do this: run the command on the server, without --api");
+        }
         Store::open_existing(&self.config.database_url(), &SCHEMA).map_err(|error| self.explain_missing(error))
     }
 

@@ -60,7 +60,7 @@ impl Serve {
 }
 
 pub(super) async fn run(session: Session) -> Result<()> {
-    let Session { config, json } = session;
+    let Session { config, json, .. } = session;
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
     let mut stop = Box::pin(stop_signal()?);
     let server = tokio::select! {

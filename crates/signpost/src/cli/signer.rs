@@ -26,7 +26,7 @@ pub(super) struct SigningDomain {
 }
 
 impl DomainChoice {
-    /// Returns the environment for a selection without a domain.
+    /// Returns the environment that applies if no domain is selected: the sandbox unless a flag selects another.
     pub(super) fn environment(&self) -> Environment {
         self.domain_filter.environment().unwrap_or(Environment::Sandbox)
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{NameResolver, Outbound};
 
-use super::Session;
+use super::{Session, status_through_api};
 use crate::doctor::{CatalogueFacts, CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED, check_installation};
 
 /// Prints the state of the installation.
@@ -13,6 +13,9 @@ use crate::doctor::{CatalogueFacts, CheckFinding, DatabaseFacts, Grade, Installa
 /// # Errors
 /// Returns an error if a check does not pass.
 pub(super) async fn run(session: &Session) -> Result<()> {
+    if let Some(api) = &session.api {
+        return status_through_api::run(session, api).await;
+    }
     let store = session.store()?;
     let outbound = Outbound::new(&NameResolver::System);
     let installation = Installation::inspect(&session.config, Ok(store), &outbound, None, Clock::System.now()).await;

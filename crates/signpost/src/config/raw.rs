@@ -15,6 +15,10 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Prefix of the environment variables.
 const PREFIX: &str = "SIGNPOST_";
 
+/// The variables, without the prefix, that select the API of a service for commands such as `signpost domains`. They
+/// are no settings: a server and its configuration ignore them.
+const API_VARIABLES: [&str; 2] = ["API", "KEY"];
+
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -86,6 +90,9 @@ impl RawSettings {
     pub fn read_variables(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()> {
         for (name, value) in variables {
             let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+            if API_VARIABLES.contains(&name) {
+                continue;
+            }
             let key = name.to_lowercase();
             if !self.0.contains_key(&key) && is_foreign(name, &value.to_string_lossy()) {
                 continue;
@@ -105,6 +112,14 @@ impl RawSettings {
     #[must_use]
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         self.0.get(key).map(|(_, origin)| origin)
+    }
+
+    /// Returns true if a file, a variable or a flag selects the database.
+    #[must_use]
+    pub fn selects_database(&self) -> bool {
+        ["data_dir", "database_url"]
+            .into_iter()
+            .any(|key| self.origin(key).is_some_and(|from| *from != Origin::Default))
     }
 
     /// Returns the operator's file, if a value of it is in use.

@@ -42,10 +42,28 @@ pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {
     let test = kit.event(SampleKind::Test);
     let reply = kit.post(&url, &test.body, test.sign(&secrets)).await?;
     kit.report.note("a test event is accepted", reply.is_success(), "2xx", reply.describe());
+    if kit.endpoints.user_events {
+        test_user_events(kit, &url, &secrets).await?;
+    }
     let forged = kit.event(SampleKind::Login);
     let reply = kit.post(webhook, &forged.body, Vec::new()).await?;
     let rule = "an unsigned event at the webhook URL is not a login";
     kit.report.note(rule, reply.status >= 400, "an error", reply.describe());
+    Ok(())
+}
+
+/// Tests the kinds of events about users. A site gets them only if its domain selects them.
+async fn test_user_events(kit: &mut Kit, url: &Url, secrets: &SigningSecrets) -> Result<()> {
+    let mut refused = None;
+    for kind in SampleKind::ABOUT_USERS {
+        let event = kit.event(kind);
+        let reply = kit.post(url, &event.body, event.sign(secrets)).await?;
+        if !reply.is_success() {
+            refused = refused.or(Some(format!("{} {}", kind.as_str(), reply.describe())));
+        }
+    }
+    let got = refused.clone().unwrap_or_else(|| "2xx".to_owned());
+    kit.report.note("events about users are accepted", refused.is_none(), "2xx for each kind", got);
     Ok(())
 }
 

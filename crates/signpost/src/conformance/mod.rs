@@ -52,6 +52,8 @@ pub struct KitSettings {
     pub api: TcpListener,
     /// The signing secret of events, shared with the integrator.
     pub secret: WebhookSecret,
+    /// Whether the site receives events about users.
+    pub user_events: bool,
 }
 
 /// The endpoints under test.
@@ -61,6 +63,7 @@ struct Endpoints {
     poll: Url,
     events: Url,
     secret: WebhookSecret,
+    user_events: bool,
 }
 
 /// The state of a test run.
@@ -93,9 +96,9 @@ struct SiteResponse {
 /// # Errors
 /// Returns an error if the login page cannot be opened or read, because then nothing can be tested.
 pub async fn run(settings: KitSettings, outbound: Outbound, clock: Clock) -> Result<ConformanceReport> {
-    let KitSettings { start, register, poll, events, api, secret } = settings;
+    let KitSettings { start, register, poll, events, api, secret, user_events } = settings;
     let service = FakeService::start(api, clock.clone());
-    let endpoints = Endpoints { start, register, poll, events, secret };
+    let endpoints = Endpoints { start, register, poll, events, secret, user_events };
     let mut kit = Kit { endpoints, service, outbound, clock, report: ConformanceReport::default() };
     let page = kit.open(Mode::Login).await.context("nothing can be tested")?;
     if kit.endpoints.register.is_none() {

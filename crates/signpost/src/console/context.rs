@@ -120,7 +120,7 @@ impl VisitorContext {
         if operators::find(&self.store, &signed_in.user.id).await?.is_some() {
             return Ok(());
         }
-        Err(self.deny(entry::render_no_operator(self, signed_in.user.petname.as_str())))
+        Err(self.deny(entry::render_no_operator(self, signed_in.user.username())))
     }
 }
 

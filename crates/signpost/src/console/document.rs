@@ -139,7 +139,7 @@ impl<'a> ConsolePage<'a> {
                 form.op method="post" action=(origin.link("/console/sign-out")) {
                     (context.token("sign-out"))
                     p {
-                        "Operator " (context.signed_in.user.petname.as_str()) br;
+                        "Operator " (context.signed_in.user.username()) br;
                         "signed in until " (format_time(context.signed_in_until()))
                     }
                     button.link { "Sign out" }

@@ -94,7 +94,7 @@ fn new_key_form(context: &OperatorContext) -> Markup {
             div.field { label for="name" { "Name" } input #name name="name" required maxlength=(MAX_LABEL); p.hint { "Such as the site that uses it" } }
             div.field { label for="account" { "Account" } input #account name="account" value="default" required maxlength=(MAX_LABEL); p.hint { "Keys of one account see the same sites" } }
             div.field { label for="environment" { "Environment" } select #environment name="environment" { option value="sandbox" { "Sandbox" } option value="live" { "Live" } } }
-            div.field { label for="scope" { "Opens" } select #scope name="scope" { option value="auth" { "The login API" } option value="atms" { "Submissions of ATMs" } } }
+            div.field { label for="scope" { "Opens" } select #scope name="scope" { option value="auth" { "The login API" } option value="manage" { "The login API with usernames and addresses" } option value="atms" { "Submissions of ATMs" } } }
             button.btn.primary { "Make the key" }
         }
     }
@@ -108,8 +108,9 @@ fn key_row(context: &OperatorContext, key: &StoredKey) -> Vec<Markup> {
         (None, Some(at)) => html! { (chip("wait", "Replaced")) " works until " (render_time(at)) },
         (None, None) => chip("ok", "Works"),
     };
-    let opens = match key.scope {
-        Scope::Auth => "the login API",
+    let opens = match key.scope.api() {
+        _ if key.scope.includes(Scope::Manage) => "the login API with usernames and addresses",
+        Scope::Auth | Scope::Manage => "the login API",
         Scope::Atms => "submissions of ATMs",
     };
     let works = key.revoked_at.is_none() && !has_expired;
@@ -140,7 +141,7 @@ async fn draw_operators(context: &OperatorContext) -> Result<Markup, ConsoleErro
     for operator in &operators {
         let domain = &context.signed_in.session.domain_id;
         let found = users::sql::find(&context.store, domain, &operator.user_id).await?;
-        let name = found.map_or_else(|| "gone".to_owned(), |(user, _)| user.petname.as_str().to_owned());
+        let name = found.map_or_else(|| "gone".to_owned(), |(user, _)| user.username().to_owned());
         let is_current_operator = operator.user_id == context.signed_in.user.id;
         let action = context.origin.link(&format!("/console/operators/{}/remove", operator.user_id));
         rows.push(vec![
@@ -187,6 +188,7 @@ fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static 
     let environment = form.text("environment").and_then(Environment::parse).ok_or("Choose sandbox or live.")?;
     let scope = match form.text("scope") {
         Some("auth") => Scope::Auth,
+        Some("manage") => Scope::Manage,
         Some("atms") => Scope::Atms,
         _ => return Err("Choose what the key opens."),
     };

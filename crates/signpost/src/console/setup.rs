@@ -83,8 +83,9 @@ pub(super) async fn sign_out(context: OperatorContext, request: Request) -> Resu
     context.receive(request, "sign-out").await?;
     let user = &context.signed_in.user.id;
     let entry = insert_entry(&context.actor(), None, Action::UserSignedOut, user.as_str(), &json!({}), context.now);
-    let [out, links] = sign_out_statements(&context.signed_in, context.now);
-    context.store.write([out, links, entry]).await?;
+    let mut statements = sign_out_statements(&context.signed_in, None, context.now);
+    statements.push(entry);
+    context.store.write(statements).await?;
     Ok(context.redirect_to("/console"))
 }
 
@@ -140,7 +141,7 @@ fn render_confirmation(visitor: &VisitorContext, signed_in: &SignedInUser) -> St
     let body = html! {
         (entry_header(PageIcon::Key, "Become an operator?", "An operator sees and changes everything that this server keeps."))
         dl.facts {
-            dt { "You are" } dd { (signed_in.user.petname.as_str()) }
+            dt { "You are" } dd { (signed_in.user.username()) }
             dt { "Your key ends in" } dd { code { (ends) } }
         }
         form #confirm method="post" action=(visitor.origin.link("/console/setup/confirm")) {

@@ -7,9 +7,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use signpost_auth::EventKind;
 use signpost_login::domains::{
-    self, Domain, DomainEntropy, HandlerKind, MAX_DOMAINS, NewDomain, RegisterDomainError, RegisteredDomain,
-    SHARED_LOGIN_HOST, register,
+    self, Domain, DomainEntropy, EventSelection, HandlerKind, MAX_DOMAINS, NewDomain, RegisterDomainError,
+    RegisteredDomain, SHARED_LOGIN_HOST, register,
 };
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::pages::form::PostedForm;
@@ -26,6 +27,9 @@ pub(super) const NEW_SITE_PATH: &str = "/console/sites/new";
 /// Maximum length of a host name and of a URL, in characters.
 const MAX_HOST: usize = 253;
 const MAX_URL: usize = 2_000;
+/// Name of the field that shows that the form has boxes for the kinds of events. A browser sends no field for a box
+/// without a check.
+const EVENTS_FIELD: &str = "events";
 
 pub(super) fn router() -> Router<Console> {
     Router::new().route(NEW_SITE_PATH, get(show).post(create))
@@ -40,6 +44,8 @@ struct TypedSite {
     handler: String,
     webhook_url: String,
     event_url: String,
+    /// The checked kinds of events. `None` if the form had no boxes for them.
+    events: Option<Vec<EventKind>>,
 }
 
 impl TypedSite {
@@ -47,7 +53,22 @@ impl TypedSite {
         let [domain, account, environment, handler, webhook_url, event_url] =
             ["domain", "account", "environment", "handler", "webhook_url", "event_url"]
                 .map(|field| form.text(field).unwrap_or_default().trim().to_owned());
-        Self { domain, account, environment, handler, webhook_url, event_url }
+        let events = EventKind::SELECTABLE.into_iter().filter(|kind| form.text(&events_field(kind)).is_some());
+        let events = form.text(EVENTS_FIELD).map(|_| events.collect());
+        Self { domain, account, environment, handler, webhook_url, event_url, events }
+    }
+
+    /// Returns the checked kinds of events. `None` if they are the default.
+    fn events(&self, handler: HandlerKind) -> Option<EventSelection> {
+        let checked = EventSelection::parse(self.events.as_ref()?.iter().map(EventKind::as_str)).ok()?;
+        // A direct site has no links: the boxes that are checked at first are its default too.
+        let is_default = match handler {
+            HandlerKind::Hosted => checked == EventSelection::default_for(HandlerKind::Hosted),
+            HandlerKind::Direct => {
+                [HandlerKind::Direct, HandlerKind::Hosted].map(EventSelection::default_for).contains(&checked)
+            }
+        };
+        (!is_default).then_some(checked)
     }
 
     /// Returns the domain to be registered.
@@ -62,7 +83,8 @@ impl TypedSite {
             webhook_url = NewDomain::default_webhook_url(&self.domain);
         }
         let event_url = (!self.event_url.is_empty()).then(|| self.event_url.clone());
-        Ok(NewDomain { domain: self.domain.clone(), webhook_url, event_url, handler })
+        let events = self.events(handler);
+        Ok(NewDomain { domain: self.domain.clone(), webhook_url, event_url, handler, events })
     }
 }
 
@@ -72,7 +94,7 @@ async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
 }
 
 /// `POST /console/sites/new`: registers a site with the form fields `domain`, `account`,
-/// `environment`, `handler`, `webhook_url` and `event_url`.
+/// `environment`, `handler`, `webhook_url` and `event_url`, and a field for each kind of event.
 async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = receive_with_recent_login(&context, request, "new site", NEW_SITE_PATH).await?;
     let typed = TypedSite::read(&form);
@@ -146,6 +168,9 @@ async fn render_form(
                     (option("hosted", &typed.handler, "This server (hosted)")) (option("direct", &typed.handler, "The site (direct)")) } }
                 div.field { label for="webhook_url" { "Webhook URL" } input #webhook_url name="webhook_url" type="url" value=(typed.webhook_url) maxlength=(MAX_URL); p.hint { "Empty: https://HOST/webhooks/login" } }
                 div.field { label for="event_url" { "Event URL" } input #event_url name="event_url" type="url" value=(typed.event_url) maxlength=(MAX_URL); p.hint { "Where events go. Empty: the webhook URL" } }
+                fieldset.field { legend { "Events" } @for kind in EventKind::SELECTABLE { (events_box(&kind, typed.events.as_deref())) }
+                    p.hint { "A direct site has no users here, and gets login and register alone" }
+                    input type="hidden" name=(EVENTS_FIELD) value="chosen"; }
                 button.btn.primary { "Add the site" }
             }
         }))
@@ -153,6 +178,22 @@ async fn render_form(
     let note = html! { "To add a site, log in within the five minutes before: its secret is shown once." };
     let page = ConsolePage { note, ..ConsolePage::new(context, ConsoleSection::Sites, "Add a site", body) };
     page.respond().await
+}
+
+/// Returns the name of the form field for a kind of event.
+fn events_field(kind: &EventKind) -> String {
+    format!("event {kind}")
+}
+
+/// Draws the box of a kind of event. The kinds of hosted sites are checked at first.
+fn events_box(kind: &EventKind, checked: Option<&[EventKind]>) -> Markup {
+    let is_checked = match checked {
+        Some(checked) => checked.contains(kind),
+        None => EventSelection::default_for(HandlerKind::Hosted).contains(kind),
+    };
+    html! {
+        label.choice { input type="checkbox" name=(events_field(kind)) value="on" checked[is_checked]; code { (kind.as_str()) } }
+    }
 }
 
 fn option(value: &str, chosen: &str, text: &str) -> Markup {

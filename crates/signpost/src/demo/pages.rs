@@ -174,7 +174,7 @@ fn keys(user: &ShopUser) -> Markup {
                 li {
                     span.ico { (PageIcon::Key.draw(20)) }
                     div {
-                        b { "A spare is missing" }
+                        b { "Add a second key" }
                         p.sm.soft { "If you lose the only key, nobody can let you in." }
                     }
                 }

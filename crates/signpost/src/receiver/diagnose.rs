@@ -53,6 +53,22 @@ pub(crate) async fn diagnose(
     }
 }
 
+/// Finds out why the receiver rejected an event, without the secrets of its domain: by the reply, and by a test event
+/// with a wrong signature. `None` if only signed tests could show the reason.
+pub(crate) async fn diagnose_without_secret(target: &EventTarget, refusal: &TargetReply) -> Option<RefusalCause> {
+    if let Some(mistake) = &refusal.mistake {
+        return Some(RefusalCause::Mistake(mistake.clone(), refusal.framework));
+    }
+    if RefusalCause::Status(refusal.status).words().is_some() {
+        return Some(RefusalCause::Status(refusal.status));
+    }
+    match timeout(TIMEOUT, post_test(target, &test_event(), &draw_secrets())).await {
+        Ok(Ok(reply)) if reply.is_success() => Some(RefusalCause::SignatureUnchecked),
+        Ok(Ok(_)) => None,
+        Ok(Err(_)) | Err(_) => Some(RefusalCause::Unresponsive),
+    }
+}
+
 /// Posts test events until the reason is found.
 async fn probe(
     target: &EventTarget,

@@ -2,21 +2,32 @@
 
 use clap::ValueEnum;
 use jiff::Timestamp;
-use signpost_auth::{
-    Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, Wallet, WebhookSecret,
-};
+use signpost_auth::{DomainName, Event, EventKind, WebhookSecret};
 use signpost_login::domains::{HandlerKind, SigningSecrets};
+use signpost_login::events::sample::sample_event;
 use signpost_login::events::signatures;
-use signpost_login::ids::{EventId, SessionId, UserId};
+use signpost_login::ids::EventId;
 use signpost_store::random;
 
 use super::SignatureFields;
+
+pub(crate) use signpost_login::events::sample::SampleEntropy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SampleKind {
     Login,
     Register,
     Link,
+    #[value(name = "user.updated")]
+    UserUpdated,
+    #[value(name = "user.deleted")]
+    UserDeleted,
+    #[value(name = "credential.added")]
+    CredentialAdded,
+    #[value(name = "credential.removed")]
+    CredentialRemoved,
+    #[value(name = "user.signed_out")]
+    UserSignedOut,
     Test,
 }
 
@@ -28,44 +39,44 @@ pub(crate) struct SampleEvent {
     pub(crate) sent_at: Timestamp,
 }
 
-/// The random parts of an event.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleEntropy {
-    event: [u8; 16],
-    session: [u8; 16],
-    user: [u8; 16],
-    nonce: [u8; 16],
-    key: [u8; 32],
-}
-
-impl SampleEntropy {
-    pub(crate) fn draw() -> Self {
-        Self { event: random(), session: random(), user: random(), nonce: random(), key: random() }
-    }
-}
-
 impl SampleKind {
+    /// The kinds about a change of a user.
+    pub(crate) const ABOUT_USERS: [Self; 5] =
+        [Self::UserUpdated, Self::UserDeleted, Self::CredentialAdded, Self::CredentialRemoved, Self::UserSignedOut];
+
+    /// Returns the name of the kind.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Login => "login",
             Self::Register => "register",
             Self::Link => "link",
+            Self::UserUpdated => "user.updated",
+            Self::UserDeleted => "user.deleted",
+            Self::CredentialAdded => "credential.added",
+            Self::CredentialRemoved => "credential.removed",
+            Self::UserSignedOut => "user.signed_out",
             Self::Test => "test",
         }
     }
 
-    fn mode(self) -> Option<Mode> {
+    /// Returns the kind of the event.
+    pub(crate) fn event_kind(self) -> EventKind {
         match self {
-            Self::Login => Some(Mode::Login),
-            Self::Register => Some(Mode::Register),
-            Self::Link => Some(Mode::Link),
-            Self::Test => None,
+            Self::Login => EventKind::Login,
+            Self::Register => EventKind::Register,
+            Self::Link => EventKind::Link,
+            Self::UserUpdated => EventKind::UserUpdated,
+            Self::UserDeleted => EventKind::UserDeleted,
+            Self::CredentialAdded => EventKind::CredentialAdded,
+            Self::CredentialRemoved => EventKind::CredentialRemoved,
+            Self::UserSignedOut => EventKind::UserSignedOut,
+            Self::Test => EventKind::Test,
         }
     }
 }
 
 impl SampleEvent {
-    /// Creates an event of this kind. Its login is signed by a random wallet.
+    /// Creates an event of this kind. Its login is signed by a random wallet, and its user is random.
     pub(crate) fn new(
         kind: SampleKind,
         domain: &DomainName,
@@ -73,20 +84,20 @@ impl SampleEvent {
         now: Timestamp,
         entropy: SampleEntropy,
     ) -> Self {
-        let Some(mode) = kind.mode() else { return Self::test(now, entropy.event) };
-        let data = sign_login(mode, domain, handler, now, entropy);
-        let session_id = SessionId::new(now, entropy.session).to_string();
-        Self::write(EventId::new(now, entropy.event), mode.into(), session_id, Some(data), now)
+        let (id, event) = sample_event(&kind.event_kind(), domain, handler, now, entropy);
+        Self::write(&event, id, now)
     }
 
     /// Creates a test event. Receivers accept it without effect.
     pub(crate) fn test(now: Timestamp, event: [u8; 16]) -> Self {
-        Self::write(EventId::new(now, event), EventKind::Test, String::new(), None, now)
+        let id = EventId::new(now, event);
+        let (timestamp, session_id) = (now.to_string(), String::new());
+        let event = Event { id: id.to_string(), event: EventKind::Test, timestamp, session_id, data: None, user: None };
+        Self::write(&event, id, now)
     }
 
-    fn write(id: EventId, event: EventKind, session_id: String, data: Option<EventData>, now: Timestamp) -> Self {
-        let event = Event { id: id.to_string(), event, timestamp: now.to_string(), session_id, data };
-        Self { id, body: serde_json::to_string(&event).expect("an event is JSON"), sent_at: now }
+    fn write(event: &Event, id: EventId, now: Timestamp) -> Self {
+        Self { id, body: serde_json::to_string(event).expect("an event is JSON"), sent_at: now }
     }
 
     /// Returns the header fields that sign the event, like the service.
@@ -106,37 +117,9 @@ pub(crate) fn draw_secrets() -> SigningSecrets {
     SigningSecrets { current: WebhookSecret::from_bytes(&random()), next: None }
 }
 
-/// Signs a login with a random wallet.
-fn sign_login(
-    mode: Mode,
-    domain: &DomainName,
-    handler: HandlerKind,
-    now: Timestamp,
-    entropy: SampleEntropy,
-) -> EventData {
-    // Nearly all of the 2^256 numbers are valid keys.
-    let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("a valid key");
-    let nonce = Nonce(entropy.nonce);
-    let challenge = Challenge { mode, domain: domain.clone(), issued_at: now.as_second(), nonce };
-    let answer = wallet.answer(&challenge, now.as_second(), None);
-    let is_hosted = handler == HandlerKind::Hosted;
-    let device_info = DeviceInfo { platform: Some("ios".to_owned()), ..DeviceInfo::default() };
-    EventData {
-        public_key: answer.public_key,
-        signature: answer.signature,
-        challenge: challenge.to_string(),
-        signed_message: answer.challenge,
-        signed_at: answer.timestamp,
-        device_info,
-        user_id: is_hosted.then(|| UserId::new(now, entropy.user).to_string()),
-        method: is_hosted.then(|| "scan".to_owned()),
-        webauthn: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use signpost_auth::{PublicKey, Signature, verify};
+    use signpost_auth::{Challenge, PublicKey, Signature, verify};
 
     use super::*;
 
@@ -149,9 +132,12 @@ mod tests {
             for handler in [HandlerKind::Direct, HandlerKind::Hosted] {
                 let sample = SampleEvent::new(*kind, &domain, handler, now, entropy);
                 let event: Event = serde_json::from_str(&sample.body).unwrap();
-                assert_eq!((event.event.as_str(), event.id), (kind.as_str(), sample.id.to_string()));
+                assert_eq!((&event.event, &event.id), (&kind.event_kind(), &sample.id.to_string()));
+                let value = kind.to_possible_value().unwrap();
+                assert_eq!((event.event.as_str(), kind.as_str()), (value.get_name(), value.get_name()));
+                assert_eq!(event.user.is_some(), event.event.is_about_user());
                 let Some(data) = event.data else {
-                    assert_eq!(*kind, SampleKind::Test);
+                    assert!(event.user.is_some() || *kind == SampleKind::Test);
                     continue;
                 };
                 assert_eq!(data.user_id.is_some(), handler == HandlerKind::Hosted);

@@ -27,6 +27,7 @@ use signpost_login::LoginService;
 use signpost_login::domains::{DomainVerifier, system_domain};
 use signpost_login::events;
 use signpost_openid::OpenidService;
+use signpost_openid::flows::OpenidSignIns;
 use signpost_platform::accounts::audit::refusals::RejectionCounter;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
@@ -198,7 +199,7 @@ async fn open_app(
         draining: CancellationToken::new(),
     });
     let domain_verifier = DomainVerifier::new(name_server(&config));
-    let login = LoginService::new(platform.clone(), config.login.clone(), domain_verifier);
+    let login = LoginService::new(platform.clone(), config.login.clone(), domain_verifier, &OpenidSignIns);
     let runs_login = config.services.contains(&Service::Auth);
     let visitors = runs_login.then(|| Arc::new(SystemDomainVisitors(login.clone())) as Arc<dyn VisitorLookup>);
     let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, visitors);

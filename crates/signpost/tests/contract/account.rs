@@ -72,7 +72,7 @@ async fn completed_login_sets_a_new_cookie() {
     let shown = browser.visit(&account).await;
     let html = &shown.is(200, "account").html;
     let key = service.phone().public_key();
-    for expected in ["shop.test", &key[key.len() - 8..], "You are signed in with it", "A spare is missing", "Wallet"] {
+    for expected in ["shop.test", &key[key.len() - 8..], "You are signed in with it", "Add a second key", "Wallet"] {
         assert!(html.contains(expected), "{expected}: {html}");
     }
     assert!(browser.visit("/account").await.is(200, "accounts").html.contains("shop.test"));

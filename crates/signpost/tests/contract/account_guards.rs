@@ -192,7 +192,16 @@ async fn serve(folder: &Path) -> RunningProgram {
 pub(crate) fn new_browser(server: &RunningProgram) -> Browser {
     let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
     let origin = server.address("public_address");
-    Browser { http: http(), base, origin, cookie: None, login_cookie: None, hint_cookie: None, setup_cookie: None }
+    Browser {
+        http: http(),
+        base,
+        origin,
+        cookie: None,
+        login_cookie: None,
+        hint_cookie: None,
+        setup_cookie: None,
+        user_agent: None,
+    }
 }
 
 pub(crate) async fn start_with_domain(folder: &Path) -> (RunningProgram, Integrator, Value, Phone) {

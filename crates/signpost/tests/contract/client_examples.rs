@@ -1,4 +1,4 @@
-//! Compares the client examples in `openapi.yaml` with real replies.
+//! Compares the examples in `openapi.yaml` of clients, and of calls of the command line, with real replies.
 
 use serde_json::json;
 
@@ -17,6 +17,8 @@ pub(crate) async fn of_clients(integrator: &Integrator, clients: &str) {
         "RotatedClient",
         &integrator.post(&format!("{path}/rotate"), example("ClientRotation")).await.with(200),
     );
+    assert_example("Account", &integrator.get("/account").await.with(200));
+    assert_example("SignedEventList", &integrator.get("/deliveries/signed").await.with(200));
 }
 
 /// Checks the examples of errors: a public client, and domains that do not allow the client.

@@ -24,7 +24,7 @@ async fn run_kit(broken: &'static str, http: &Client, outbound: &Outbound) -> Co
     let origin = Site::start(broken, api.local_addr().expect("an address"), &secret, shared.clone()).await;
     let url = |path: &str| format!("{origin}{path}").parse().expect("a URL");
     let (start, poll, events) = (url("/login"), url("/poll"), url("/events"));
-    let settings = KitSettings { start, register: None, poll, events, api, secret };
+    let settings = KitSettings { start, register: None, poll, events, api, secret, user_events: true };
     run(settings, outbound.clone(), shared.clock).await.expect("a test")
 }
 

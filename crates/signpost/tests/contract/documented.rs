@@ -54,7 +54,7 @@ fn body(path: &str) -> Option<&'static str> {
     Some(match path {
         "/sessions" => r#"{"domain": "shop.test"}"#,
         "/sessions/{id}/complete" => r#"{"code": "x"}"#,
-        "/sessions/{id}/simulate" | "/domains/{id}" | "/domains/{id}/users/{user}" => "{}",
+        "/sessions/{id}/simulate" | "/domains/{id}" | "/domains/{id}/users" | "/domains/{id}/users/{user}" => "{}",
         "/domains/{id}/clients" => r#"{"redirect_uris": ["https://wiki.test/cb"]}"#,
         _ if path.starts_with("/domains/{id}/clients/{client}") => "{}",
         "/verify" => r#"{"public_key": "02", "signature": "30", "message": "m"}"#,
@@ -221,10 +221,11 @@ async fn every_body_is_limited_json() {
 async fn lists_validate_limit_and_cursor() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
+    let hosted = integrator.patch("/domains/shop.test", &json!({ "handler": "hosted" })).await.with(200);
+    let user = integrator.post("/domains/shop.test/users", &json!({ "external_id": "1" })).await.with(201);
     let is_list = |operation: &Value| operation["parameters"].to_string().contains("Limit\"");
     for (path, ..) in operations().filter(|(.., operation)| is_list(operation)) {
-        let path = path.replace("{id}", text(&domain, "id"));
+        let path = path.replace("{id}", text(&hosted, "id")).replace("{user}", text(&user, "id"));
         integrator.get(&format!("{path}?limit=0")).await.assert_invalid_field("limit");
         integrator.get(&format!("{path}?cursor=x")).await.assert_invalid_field("cursor");
         integrator.get(&format!("{path}?limit=100")).await.with(200);

@@ -73,6 +73,7 @@ async fn every_documented_code_occurs() {
     met.extend(session_errors(&service, &integrator).await);
     met.extend(hosted_errors(&service, &integrator).await);
     met.extend(link_errors(&service).await);
+    met.extend(user_errors(&service, &integrator).await);
     met.extend(domain_errors(&service, &integrator).await);
     met.extend(client_errors(&service).await);
     met.extend(report_errors(&service).await);
@@ -252,6 +253,19 @@ async fn internal_errors(service: &Service, integrator: &Integrator) -> Vec<Repl
     vec![fault, closed]
 }
 
+/// Returns refusals of identifiers that another user has.
+async fn user_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+    let manager = service.manager().await;
+    integrator.register_domain("users.test").await;
+    integrator.patch("/domains/users.test", &json!({ "handler": "hosted" })).await.with(200);
+    let mut met = Vec::new();
+    for taken in [json!({ "external_id": "1" }), json!({ "username": "ann" }), json!({ "email": "ann@users.test" })] {
+        manager.post("/domains/users.test/users", &taken).await.with(201);
+        met.push(manager.post("/domains/users.test/users", &taken).await);
+    }
+    met
+}
+
 #[tokio::test]
 async fn unknown_paths_and_methods_are_errors() {
     let service = Service::start().await;
@@ -259,7 +273,9 @@ async fn unknown_paths_and_methods_are_errors() {
     for path in ["", "/", "/nothing", "/sessions/", "/sessions/a/b", "/domains/a/verify/b", "//domains"] {
         integrator.get(path).await.assert_error(404, "not_found");
     }
-    for path in ["/", "/v2/sessions", "/live/v1/sessions", "/sandbox", "/health/x"] {
+    let root = send(visitor.request(Method::GET, "/").header("accept", "application/json")).await;
+    root.assert_error(404, "not_found");
+    for path in ["/v2/sessions", "/live/v1/sessions", "/sandbox", "/health/x"] {
         visitor.get(path).await.assert_error(404, "not_found");
     }
     for (method, path, allowed) in [

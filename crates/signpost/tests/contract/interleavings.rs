@@ -65,6 +65,7 @@ pub(crate) async fn register_domain(store: &Store, handler: domains::HandlerKind
         webhook_url: "https://shop.test/".to_owned(),
         event_url: None,
         handler,
+        events: None,
     };
     let secret = WebhookSecret::from_bytes(&[1; 32]);
     let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };

@@ -31,16 +31,22 @@ async fn the_first_navigation_owns_the_page() {
     let page = page_path(&session);
     let mut stranger = Browser::at(&service);
     // Requests that are not navigations do not claim the page: images, frames, prefetches.
-    for headers in [
-        &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")][..],
-        &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")],
-        &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"), ("sec-purpose", "prefetch")],
-        &[("purpose", "prefetch")],
+    for (cause, headers) in [
+        ("Sec-Fetch-Mode", &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")][..]),
+        ("Sec-Fetch-Mode", &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")]),
+        ("Sec-Fetch-Dest", &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")]),
+        ("Sec-Purpose", &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"), ("sec-purpose", "prefetch")]),
+        ("Purpose", &[("purpose", "prefetch")]),
     ] {
         let request = stranger.request(Method::GET, &page);
         let shown = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let shown = stranger.send(shown).await;
-        shown.is(403, "other");
+        shown.is(403, "no-navigation");
+        assert!(
+            shown.html.contains(&format!("<code>{cause}</code>")) && !shown.html.contains("svc:"),
+            "{}",
+            shown.html
+        );
         assert!(!shown.headers.contains_key(SET_COOKIE), "{headers:?}");
     }
     assert_eq!(stranger.send(stranger.request(Method::HEAD, &page)).await.status, 403);

@@ -255,7 +255,7 @@ async fn users_can_be_changed_and_removed() {
     assert_eq!((&named["name"], &named["groups"]), (&json!("Ann"), &json!(["staff", "admins"])));
     assert_eq!(integrator.get(&path).await.with(200), named);
     let shown = users(&["show", &id]).await.out;
-    assert!(shown.contains("name     Ann\n") && shown.contains("groups   staff, admins\n"), "{shown}");
+    assert!(shown.contains("name         Ann\n") && shown.contains("groups       staff, admins\n"), "{shown}");
     // Users are also found by key; omitted settings do not change.
     let cleared = set(&service.phone().public_key(), &["--no-groups", "--json"]).await.json();
     assert_eq!((&cleared["name"], cleared.get("groups")), (&json!("Ann"), None));
@@ -276,7 +276,8 @@ async fn users_can_be_changed_and_removed() {
     );
     integrator.get(&path).await.with(200);
     let removed = users(&["remove", &id, "--yes", "--json"]).await.json();
-    assert_eq!(removed, json!({ "removed": id, "petname": named["petname"], "credentials": 1 }));
+    let petname = &named["petname"];
+    assert_eq!(removed, json!({ "removed": id, "petname": petname, "username": petname, "credentials": 1 }));
     integrator.get(&path).await.assert_error(404, "not_found");
     assert_eq!(audit_entries(&service, "user.deleted").await, [json!({ "user_id": id })]);
     assert!(users(&["remove", &id, "--yes"]).await.failed(1).contains("no user of shop.test"));

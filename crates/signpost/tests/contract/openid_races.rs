@@ -285,7 +285,7 @@ async fn expired_rows_are_swept() {
     let domain = domains::sql::find_in_any_account(&store, &id).await.expect("a database").expect("a domain");
     tenant.service.advance_clock(SignedDuration::from_hours(30 * 24));
     assert_eq!(sweep().await, 2, "the refresh token, and then the grant");
-    signpost_login::flows::removal::remove_all_users(&store, &domain.id, &Actor::Operator, clock.now())
+    signpost_login::flows::removal::remove_all_users(&store, &domain, &Actor::Operator, clock.now())
         .await
         .expect("a database");
     assert_eq!(sweep().await, 1, "the consent");

@@ -29,6 +29,15 @@ One program, `signpost`. `signpost serve` runs both services on one port, withou
   database exists where its server is.
 ";
 
+const API_OPTIONS: &str = "
+## API options
+
+`domains`, `users`, `clients`, `deliveries`, `listen`, `trigger` and `status` accept them. With `--api` they use the HTTP API of
+a server, with the rights of an API key, and print the target as their first line: on standard output, or on standard error if
+standard output is JSON, a secret or a configuration. [integrate.md](integrate.md#without-access-to-the-server) describes what
+a key may do. A removal asks for the name of the domain.
+";
+
 #[test]
 fn the_page_of_settings_is_made_of_the_defaults() {
     assert_current("configuration.md", &settings());
@@ -103,7 +112,12 @@ fn commands() -> String {
     let root = command(&[]);
     let mut page = COMMANDS_HEAD.to_owned();
     page.push_str("\n## Common options\n\nEvery command accepts them.\n");
-    table(&mut page, root.get_arguments().filter(|arg| arg.is_global_set()));
+    let common: Vec<_> = root.get_arguments().filter(|arg| arg.is_global_set()).collect();
+    table(&mut page, common.iter().copied());
+    page.push_str(API_OPTIONS);
+    let domains = command(&["domains"]);
+    let is_common = |arg: &&Arg| common.iter().any(|common| common.get_id() == arg.get_id());
+    table(&mut page, domains.get_arguments().filter(|arg| arg.is_global_set() && !is_common(arg)));
     for (group, names) in GROUPS {
         write!(page, "\n## {group}\n").expect("a text");
         for name in names {

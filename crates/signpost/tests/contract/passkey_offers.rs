@@ -123,11 +123,36 @@ async fn passkey_of_a_registration_names_the_user() {
 }
 
 #[tokio::test]
+async fn passkey_of_a_login_is_an_event() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let domains = integrator.get("/domains").await.with(200);
+    let path = format!("/domains/{}", text(&domains["domains"][0], "id"));
+    integrator.patch(&path, &json!({ "events": ["credential.added"] })).await.with(200);
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
+    settle(&service, &session, &made(7, None)).await;
+    let done = complete_login(&service, &integrator, &session).await;
+    let outbox = service.outbox().await;
+    let [queued] = &*outbox else { panic!("{outbox:?}") };
+    let data = &queued.body["data"];
+    assert_eq!((&queued.body["event"], &queued.body["session_id"]), (&json!("credential.added"), &session["id"]));
+    assert_eq!((&data["kind"], &data["user_id"]), (&json!("passkey"), &done["user"]["id"]));
+    // A passkey that cannot be added is no event: another user has it.
+    let session = create_session(&integrator, json!({ "mode": "register" })).await;
+    let page = visit_page(&service, &session, &browser(1)).await;
+    scan_and_answer(&integrator, &Phone::of(21, &service.clock), &page).await.with(200);
+    settle(&service, &session, &made(8, None)).await;
+    complete_login(&service, &integrator, &session).await;
+    assert_eq!(service.outbox().await.len(), 1);
+}
+
+#[tokio::test]
 async fn taken_username_is_not_assigned_twice() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let other = create_user(&service, &integrator, &Phone::of(21, &service.clock)).await;
-    execute_sql(&service, "UPDATE petnames SET petname = 'calm-otter-1234'").await;
+    execute_sql(&service, "INSERT INTO petnames (domain_id, petname) SELECT domain_id, 'calm-otter-1234' FROM users")
+        .await;
     let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
     settle(&service, &session, &made(7, Some("calm-otter-1234"))).await;
     let done = complete_login(&service, &integrator, &session).await;

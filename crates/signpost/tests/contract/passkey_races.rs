@@ -20,6 +20,7 @@ fn tab(browser: &Browser) -> Browser {
         login_cookie: login_cookie.clone(),
         hint_cookie: None,
         setup_cookie: None,
+        user_agent: None,
     }
 }
 

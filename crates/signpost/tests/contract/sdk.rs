@@ -1,5 +1,5 @@
 //! The Rust SDK against the server: the server accepts its requests, its types parse the replies, and its login
-//! handlers log in a user on the page.
+//! handlers log in a user on the page, in a browser and with the testing helper.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use signpost_auth::Mode;
 use signpost_auth::client::{
     AtmSearch, Change, CitySearch, DeliveryFilter, DomainChange, HandlerKind, NewDomain, NewSession, Paging,
-    SessionFilter, SessionStatus, Signed, Signpost, StatusSearch, UserChange,
+    Registration, SessionFilter, SessionStatus, Signed, Signpost, StatusSearch, UserChange,
 };
 use signpost_auth::login::{CurrentUser, LoginOptions, LoginSite, SignedIn, SiteError, router};
+use signpost_auth::testing::{LogInError, LogInOptions, SiteLogin, log_in};
 use tokio::net::TcpListener;
 
 use crate::harness::{Integrator, Service, UNREACHABLE_URL};
@@ -109,6 +110,70 @@ async fn site_logs_in_only_the_starting_browser() {
     assert_eq!((&seen["mode"], &seen["status"]), (&json!("link"), &json!("pending")));
 }
 
+/// Starts a site at localhost with the login handlers. Returns its origin.
+async fn start_local_site(integrator: &Integrator) -> String {
+    register_hosted_domain(integrator, "localhost").await;
+    let listener = TcpListener::bind("localhost:0").await.expect("a port");
+    let origin = format!("http://localhost:{}", listener.local_addr().expect("an address").port());
+    let options = LoginOptions::new("localhost", &origin, "a".repeat(32)).expect("options");
+    let app = router(client(integrator), options, Shop::default());
+    tokio::spawn(async { axum::serve(listener, app).await });
+    origin
+}
+
+fn sandbox_options(integrator: &Integrator) -> LogInOptions {
+    let key = integrator.key.clone().expect("a key");
+    LogInOptions { base_url: Some(integrator.api.clone()), ..LogInOptions::new(key) }
+}
+
+#[tokio::test]
+async fn testing_helper_logs_in_at_a_site() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let site = start_local_site(&integrator).await;
+    let options = sandbox_options(&integrator);
+    let user = |login: &SiteLogin| login.user.as_ref().expect("a user").id.clone();
+    let first = log_in(&site, &options).await.expect("a login");
+    assert_eq!((first.cookie(), first.location.to_string()), ("login=new".to_owned(), format!("{site}/")));
+    assert_eq!(first.user.as_ref().expect("a user").is_new, Some(true));
+    let again =
+        log_in(&site, &LogInOptions { next: "/cart?a=1".to_owned(), ..options.clone() }).await.expect("a login");
+    assert_eq!((user(&again), again.location.to_string()), (user(&first), format!("{site}/cart?a=1")));
+    let other = log_in(&site, &LogInOptions { wallet: 2, ..options.clone() }).await.expect("a login");
+    assert_ne!(user(&other), user(&first));
+    let denied = log_in(&site, &LogInOptions { denied: true, ..options }).await.expect("a cancelled login");
+    assert_eq!((denied.cookie(), denied.user), (String::new(), None));
+    assert_eq!(denied.location.to_string(), format!("{site}/?login_error=access_denied"));
+}
+
+#[tokio::test]
+async fn failed_test_login_names_the_cause() {
+    let service = Service::start().await;
+    let integrator = service.integrator().await;
+    let site = start_local_site(&integrator).await;
+    let options = sandbox_options(&integrator);
+    let live = Some(integrator.api.replace("/sandbox", ""));
+    let elsewhere = site.replace("localhost", "127.0.0.1");
+    for (site, options, expected) in [
+        (&site, LogInOptions { base_url: live, ..options.clone() }, "a base URL of the sandbox"),
+        (&site, LogInOptions::new("svc_live_x"), "an API key of the sandbox"),
+        (&format!("{site}/account"), options.clone(), "the site is an origin"),
+        (&elsewhere, options.clone(), "the site of the login handlers: log in there"),
+        (&site, LogInOptions { path: "/elsewhere".to_owned(), ..options.clone() }, "has status 404 instead of"),
+        (&site, LogInOptions { wallet: 101, ..options.clone() }, "invalid_request"),
+    ] {
+        let error: LogInError = log_in(site, &options).await.expect_err(expected);
+        assert!(error.to_string().contains(expected), "{expected}: {error}");
+    }
+    let [domain] = &*client(&integrator).domains().list(&Paging::default()).await.expect("domains").domains else {
+        panic!("another number of domains");
+    };
+    let closed = DomainChange { registration: Some(Registration::Closed), ..DomainChange::default() };
+    client(&integrator).domains().update(&domain.id, &closed).await.expect("a change");
+    let error = log_in(&site, &options).await.expect_err("registration is closed");
+    assert!(error.to_string().contains("the simulated wallet was refused with status 404"), "{error}");
+}
+
 async fn domain_id(integrator: &Integrator) -> String {
     client(integrator).domains().list(&Paging::default()).await.expect("domains").domains.remove(0).id
 }
@@ -119,7 +184,8 @@ async fn replies_parse_into_their_types() {
     let integrator = service.integrator().await;
     register_hosted_domain(&integrator, "other.test").await;
     let signpost = client(&integrator);
-    let new = NewDomain { domain: "shop.test".to_owned(), webhook_url: UNREACHABLE_URL.to_owned() };
+    let new =
+        NewDomain { domain: "shop.test".to_owned(), webhook_url: UNREACHABLE_URL.to_owned(), ..NewDomain::default() };
     let registered = signpost.domains().create(&new).await.expect("a domain");
     let exists = signpost.domains().create(&new).await.expect_err("it is there");
     assert_eq!((exists.code.as_str(), exists.status), ("domain_exists", Some(409)));

@@ -42,6 +42,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
         webhook_url: "https://example.com/".to_owned(),
         event_url: None,
         handler: domains::HandlerKind::Direct,
+        events: None,
     };
     let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret: WebhookSecret::from_bytes(&[1; 32]) };
     let domain = domains::register(&new, account, EgressPolicy::Public, now, random).expect("a domain").domain;

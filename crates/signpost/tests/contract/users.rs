@@ -1,8 +1,12 @@
 //! docs/api.md, Users of hosted domains: the logged-in user and the key.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use signpost_login::ids::UserId;
+use signpost_login::jobs::retention::sweep;
+use signpost_login::users::identifier_sql::find_username_key;
 use signpost_store::{Statement, params};
 
 use crate::harness::{Endpoint, Integrator, Phone, Service, send, text};
@@ -92,8 +96,8 @@ async fn concurrent_registrations_create_one_user() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409, 409, 409, 409, 409, 409, 409]);
     assert_eq!((users_of(&integrator, &domain).await.len(), service.outbox().await.len()), (1, 1));
-    let petnames = service.app.store.read("SELECT petname FROM petnames", params![]).await.expect("a database");
-    assert_eq!(petnames.len(), 1);
+    let usernames = service.app.store.read("SELECT value FROM user_identifiers", params![]).await.expect("a database");
+    assert_eq!(usernames.len(), 1);
 }
 
 #[tokio::test]
@@ -178,11 +182,11 @@ async fn invalid_stored_user_is_an_error() {
     assert_eq!(log_in(&integrator, "login", &phone).await["user"]["public_key"], json!(phone.public_key()));
 }
 
-/// On SQLite only, with a trigger that rejects some petnames as if they were used.
+/// On SQLite only, with a trigger that rejects half of the petnames as if they were used.
 #[tokio::test]
 async fn used_petname_is_drawn_again() {
     const REFUSE: &str = "
-        CREATE TRIGGER given BEFORE INSERT ON petnames WHEN substr(NEW.petname, -1) < '3'
+        CREATE TRIGGER given BEFORE INSERT ON user_identifiers WHEN substr(NEW.value, -1) < '8'
         BEGIN SELECT RAISE(IGNORE); END";
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
@@ -193,15 +197,18 @@ async fn used_petname_is_drawn_again() {
         log_in(&integrator, "register", &Phone::of(number, &service.clock)).await;
     }
     let all = integrator.get(&format!("/domains/{}/users?limit=100", text(&domain, "id"))).await.with(200);
-    let petnames: Vec<_> = all["users"].as_array().expect("a list").iter().map(|user| text(user, "petname")).collect();
+    let petnames: BTreeSet<_> =
+        all["users"].as_array().expect("a list").iter().map(|user| text(user, "petname")).collect();
     assert_eq!(petnames.len(), 60);
-    assert!(petnames.iter().all(|petname| !petname.ends_with(['0', '1', '2'])), "{petnames:?}");
+    let hashes = service.app.store.read("SELECT value FROM user_identifiers", params![]).await.expect("a database");
+    assert_eq!(hashes.len(), 60);
+    assert!(hashes.iter().all(|row| !row.text(0).expect("a hash").ends_with(|digit| digit < '8')), "{hashes:?}");
 }
 
 #[tokio::test]
-async fn petname_is_not_reused_after_deletion() {
+async fn petname_stays_as_a_hash_after_deletion() {
     let service = Service::start().await;
-    let integrator = service.integrator().await;
+    let (integrator, manager) = (service.integrator().await, service.manager().await);
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
     let mut given = Vec::new();
@@ -210,20 +217,48 @@ async fn petname_is_not_reused_after_deletion() {
         let users = users_of(&integrator, &domain).await;
         given.push(text(&users[0], "petname").to_owned());
         let path = format!("/domains/{}/users/{}", text(&domain, "id"), text(&users[0], "id"));
-        assert_eq!(send(integrator.request(reqwest::Method::DELETE, &path)).await.status, 204);
-        send(integrator.request(reqwest::Method::DELETE, &path)).await.assert_error(404, "not_found");
+        assert_eq!(integrator.delete(&path).await.status, 204);
+        integrator.delete(&path).await.assert_error(404, "not_found");
     }
-    let kept = "SELECT petname FROM petnames WHERE domain_id = $1 ORDER BY petname";
-    let kept = service.app.store.read(kept, params![text(&domain, "id")]).await.expect("a database");
-    given.sort();
-    assert_eq!(kept.iter().map(|row| row.text(0).expect("a username").to_owned()).collect::<Vec<_>>(), given);
-    let again = signpost_store::Statement::expect_row(
-        "INSERT INTO petnames (domain_id, petname) VALUES ($1, $2)",
-        params![text(&domain, "id"), &given[0]],
-    );
-    assert!(service.app.store.write([again]).await.is_err());
-    let path = format!("/domains/{}", text(&domain, "id"));
-    assert_eq!(send(integrator.request(reqwest::Method::DELETE, &path)).await.status, 204);
-    let left = service.app.store.read("SELECT petname FROM petnames", params![]).await.expect("a database");
-    assert!(left.is_empty());
+    let store = &service.app.store;
+    let id = signpost_login::ids::DomainId::parse(text(&domain, "id")).expect("an ID");
+    let key = find_username_key(store).await.expect("a key");
+    let mut expected: Vec<_> = given.iter().map(|petname| key.hash(&id, petname).as_str().to_owned()).collect();
+    expected.sort();
+    let stored = "SELECT value, user_id FROM user_identifiers ORDER BY value";
+    let stored = store.read(stored, params![]).await.expect("a database");
+    assert_eq!(stored.iter().map(|row| row.text(0).expect("a hash").to_owned()).collect::<Vec<_>>(), expected);
+    assert!(stored.iter().all(|row| row.opt_text(1).expect("an ID or null").is_none()), "{stored:?}");
+    // Nobody gets it, neither by registration nor as a username.
+    let users = format!("/domains/{id}/users");
+    for petname in &given {
+        manager.post(&users, json!({ "username": petname })).await.assert_error(409, "username_taken");
+    }
+    assert_eq!(integrator.delete(&format!("/domains/{id}")).await.status, 204);
+    assert!(store.read("SELECT value FROM user_identifiers", params![]).await.expect("a database").is_empty());
+}
+
+#[tokio::test]
+async fn petnames_of_an_older_version_are_hashed() {
+    let service = Service::start().await;
+    let (integrator, manager) = (service.integrator().await, service.manager().await);
+    let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
+    let store = &service.app.store;
+    for number in 0..1100 {
+        let petname = format!("amber-otter-{}", 1000 + number);
+        let issue = "INSERT INTO petnames (domain_id, petname) VALUES ($1, $2)";
+        let issue = Statement::expect_row(issue, params![text(&domain, "id"), petname]);
+        assert!(store.write([issue]).await.expect("a database").is_committed());
+    }
+    let taken = async || {
+        let users = format!("/domains/{}/users", text(&domain, "id"));
+        let username = json!({ "username": "amber-otter-2000" });
+        manager.post(&users, username).await.assert_error(409, "username_taken");
+    };
+    taken().await;
+    sweep(store, service.clock.now()).await.expect("a database");
+    assert!(store.read("SELECT petname FROM petnames", params![]).await.expect("a database").is_empty());
+    let hashes = store.read("SELECT value FROM user_identifiers", params![]).await.expect("a database");
+    assert_eq!(hashes.len(), 1100);
+    taken().await;
 }

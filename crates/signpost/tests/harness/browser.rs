@@ -1,6 +1,6 @@
 //! A browser without scripts: it stores cookies, loads pages and submits their forms.
 
-use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE, USER_AGENT};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ pub(crate) struct Browser {
     pub(crate) hint_cookie: Option<String>,
     /// The cookie of an opened setup link to the console.
     pub(crate) setup_cookie: Option<String>,
+    pub(crate) user_agent: Option<&'static str>,
 }
 
 /// A response as the browser receives it.
@@ -41,11 +42,13 @@ impl Browser {
             login_cookie: None,
             hint_cookie: None,
             setup_cookie: None,
+            user_agent: None,
         }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
+        let request = self.user_agent.into_iter().fold(request, |request, text| request.header(USER_AGENT, text));
         let cookies: Vec<&String> =
             [&self.cookie, &self.login_cookie, &self.hint_cookie, &self.setup_cookie].into_iter().flatten().collect();
         let cookies: Vec<_> = cookies.into_iter().map(String::as_str).collect();

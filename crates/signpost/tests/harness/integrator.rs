@@ -58,6 +58,10 @@ impl Integrator {
         send(request.header("idempotency-key", key).body(body.to_string())).await
     }
 
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        send(self.request(Method::DELETE, path)).await
+    }
+
     /// Cancels a session.
     pub(crate) async fn cancel(&self, session: &Value) -> Reply {
         send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await

@@ -100,11 +100,12 @@ impl Reply {
         }
         let permissions = self.header("permissions-policy").unwrap_or_default();
         assert!(is_wallet || permissions.contains("camera=()"), "{path}: {permissions}");
-        assert!(path == "/map" || permissions.contains("geolocation=()"), "{path}: {permissions}");
         let is_open = self.headers.keys().any(|name| name.as_str().starts_with("access-control-"));
         assert!(!is_open, "{path}: other pages may read it");
         let is_stored = self.header("cache-control") != Some("no-store");
         let is_of_locator = ["/atm/", "/atms/", "/about/"].iter().any(|start| path.starts_with(start));
+        let asks_location = is_of_locator || matches!(path, "/" | "/near" | "/map");
+        assert!(asks_location || permissions.contains("geolocation=()"), "{path}: {permissions}");
         let is_public =
             matches!(path, "/" | "/map" | "/mcp" | "/mcp/") || path.ends_with("/reference") || is_of_locator;
         assert!(!is_stored || is_public, "{path}: a browser stores it");

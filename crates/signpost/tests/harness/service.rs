@@ -13,8 +13,8 @@ use signpost::config::{Config, Origin, RawSettings};
 use signpost::server::{App, HttpServer};
 use signpost_platform::accounts::KeyId;
 use signpost_platform::accounts::audit::Actor;
-use signpost_platform::accounts::keys::{self, NewKey};
-use signpost_platform::accounts::{Account, Environment};
+use signpost_platform::accounts::keys::{self, KeyHash, NewKey};
+use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 use tokio::task::JoinHandle;
@@ -104,9 +104,23 @@ impl Service {
         self.integrator_with_id(account, environment).await.0
     }
 
+    /// Creates a client of the sandbox, whose API key has the scope `manage`.
+    pub(crate) async fn manager(&self) -> Integrator {
+        self.integrator_with_key(
+            ACCOUNT,
+            NewKey::new(Environment::Sandbox, random(), random()).with_scope(Scope::Manage),
+        )
+        .await
+        .0
+    }
+
     /// Creates a client with a new API key. Returns the client and the key's ID.
     pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
-        let key = NewKey::new(environment, random(), random());
+        self.integrator_with_key(account, NewKey::new(environment, random(), random())).await
+    }
+
+    async fn integrator_with_key(&self, account: &str, key: NewKey) -> (Integrator, KeyId) {
+        let environment = KeyHash::parse(key.key.expose_secret()).expect("a key").0;
         let account = Account { name: account.to_owned(), environment };
         keys::sql::insert(&self.app.store, &Actor::Operator, &account, "a test's", &key, self.clock.now())
             .await
@@ -197,7 +211,7 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
     }
     let limits =
         ["create_session", "get_session", "verify", "domains", "answer", "submissions", "reports", "mcp", "sse"];
-    for limit in limits.into_iter().chain(["token"]) {
+    for limit in limits.into_iter().chain(["token", "map"]) {
         raw.set(&format!("rate_limit_{limit}"), "off", Origin::Flag);
     }
     for (key, value) in settings {

@@ -48,4 +48,5 @@ mod towns_abroad;
 mod transport;
 mod untrusted_text;
 mod unusable_files;
+mod visitor_pages;
 mod words;

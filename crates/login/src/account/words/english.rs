@@ -3,6 +3,7 @@
 use maud::html;
 
 use super::{AccountMessage, AccountWords};
+use crate::user_agent::RequestingBrowser;
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
@@ -17,7 +18,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     accounts_text: "Here you logged in with this browser.",
     no_accounts: AccountMessage {
         head: "You are not signed in here",
-        text: "Log in at a site that uses this page. Its account stands here then.",
+        text: "Log in at a site that uses this page. It will then appear here.",
     },
     sandbox: "Sandbox, for tests",
     show_keys: |domain| html! { "Your keys at " (domain) },
@@ -39,7 +40,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     never_used: "not used yet",
     signed_in_with: "You are signed in with it.",
     day: |day| day.strftime("%-d %B %Y").to_string(),
-    single_key: "A spare is missing.",
+    single_key: "Add a second key.",
     only_key: |domain| html! { "If you lose your only key, nobody but " (domain) " can let you in again." },
     add_key: "Add a key",
     add_hint: "A passkey of this device, or a wallet on another one. Each key lets you in.",
@@ -61,6 +62,8 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     key_added: "The key is added. It lets you in from now on.",
     key_not_found: "That key was removed before.",
     nothing_changed: "Nothing has changed.",
+    sign_in_ended: "You are signed out there.",
+    sign_in_not_found: "You were signed out there before.",
 
     remove_question: |name| html! { "Remove " (name) "?" },
     remove_text: "It lets nobody in any more, and whoever is signed in with it here is signed out.",
@@ -70,6 +73,19 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     removed: AccountMessage { head: "The key is removed", text: "It lets nobody in any more." },
     removed_own: "You were signed in with it. Log in with another key.",
     back_to_keys: "Back to your keys",
+
+    sign_ins: "Where you are signed in",
+    browser: |browser| match browser {
+        Some(RequestingBrowser::Known { browser, system: Some(system) }) => format!("{browser} on {system}"),
+        Some(RequestingBrowser::Known { browser, system: None }) => (*browser).to_owned(),
+        Some(RequestingBrowser::Unknown(name)) => name.clone(),
+        None => "Unknown browser".to_owned(),
+    },
+    application: |host, browser| html! { "Application at " (host) ", opened in " (browser) },
+    signed_in: |day| html! { "signed in on " (day) },
+    this_browser: "This browser.",
+    end_sign_in: "Sign out there",
+    only_newest: |count| html! { "These are the " (count) " newest." },
 
     sign_out: "Sign out",
     sign_out_text: |domain| {

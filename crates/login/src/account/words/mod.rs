@@ -4,9 +4,11 @@ mod english;
 mod spanish;
 
 use jiff::civil::Date;
+use maud::Markup;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::MarkupFn;
 
+use crate::user_agent::RequestingBrowser;
 use crate::users::CredentialKind;
 
 /// A heading and its explanation.
@@ -68,6 +70,8 @@ pub(super) struct AccountWords {
     pub(super) key_added: &'static str,
     pub(super) key_not_found: &'static str,
     pub(super) nothing_changed: &'static str,
+    pub(super) sign_in_ended: &'static str,
+    pub(super) sign_in_not_found: &'static str,
 
     /// The confirmation before a key is removed; the placeholder is its name.
     pub(super) remove_question: MarkupFn,
@@ -78,6 +82,15 @@ pub(super) struct AccountWords {
     pub(super) removed: AccountMessage,
     pub(super) removed_own: &'static str,
     pub(super) back_to_keys: &'static str,
+
+    /// The list of browsers and applications; `application` has the host and the browser.
+    pub(super) sign_ins: &'static str,
+    pub(super) browser: fn(Option<&RequestingBrowser>) -> String,
+    pub(super) application: fn(&Markup, &Markup) -> Markup,
+    pub(super) signed_in: MarkupFn,
+    pub(super) this_browser: &'static str,
+    pub(super) end_sign_in: &'static str,
+    pub(super) only_newest: fn(u32) -> Markup,
 
     pub(super) sign_out: &'static str,
     pub(super) sign_out_text: MarkupFn,

@@ -5,6 +5,7 @@ use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::long_date;
 
 use super::{AccountMessage, AccountWords};
+use crate::user_agent::RequestingBrowser;
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
@@ -63,6 +64,8 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     key_added: "La llave está añadida. Desde ahora te deja entrar.",
     key_not_found: "Esa llave ya se había quitado.",
     nothing_changed: "Nada ha cambiado.",
+    sign_in_ended: "Esa sesión está cerrada.",
+    sign_in_not_found: "Esa sesión ya se había cerrado.",
 
     remove_question: |name| html! { "¿Quitar " (name) "?" },
     remove_text: "Ya no dejará entrar a nadie, y se cerrará la sesión de quien la haya abierto aquí con ella.",
@@ -72,6 +75,19 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     removed: AccountMessage { head: "La llave está quitada", text: "Ya no deja entrar a nadie." },
     removed_own: "Habías iniciado sesión con ella. Inicia sesión con otra llave.",
     back_to_keys: "Volver a tus llaves",
+
+    sign_ins: "Dónde tienes la sesión abierta",
+    browser: |browser| match browser {
+        Some(RequestingBrowser::Known { browser, system: Some(system) }) => format!("{browser} en {system}"),
+        Some(RequestingBrowser::Known { browser, system: None }) => (*browser).to_owned(),
+        Some(RequestingBrowser::Unknown(name)) => name.clone(),
+        None => "Navegador desconocido".to_owned(),
+    },
+    application: |host, browser| html! { "Aplicación en " (host) ", abierta en " (browser) },
+    signed_in: |day| html! { "abierta el " (day) },
+    this_browser: "Este navegador.",
+    end_sign_in: "Cerrar esa sesión",
+    only_newest: |count| html! { "Estas son las " (count) " más recientes." },
 
     sign_out: "Cerrar la sesión",
     sign_out_text: |domain| {

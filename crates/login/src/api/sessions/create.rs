@@ -3,7 +3,7 @@
 use anyhow::Context;
 use axum::extract::State as Extract;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,14 +23,12 @@ use crate::flows::link::{check_has_credential, check_linkable};
 use crate::flows::lookup::find_usable_domain;
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
+use crate::sessions::idempotency::REPLAYED;
 use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
     Requester, RequesterBody, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql,
     supports_number_matching,
 };
-
-/// Response header that marks the stored reply to an earlier request with the same idempotency key.
-const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
 
 /// The body of `POST /sessions`, before its values are validated.
 #[derive(Deserialize)]

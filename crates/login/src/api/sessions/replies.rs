@@ -10,7 +10,7 @@ use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::ids::{DomainId, SessionId, UserId};
 use crate::sessions::{Metadata, Session, SessionState, SessionStatus, User};
-use crate::users::{Credential, HostedUser, UserDisplayName, UserGroups, Username};
+use crate::users::{Credential, ExternalId, HostedUser, UserDisplayName, UserGroups, UserMetadata};
 
 /// The reply to the creation of a session.
 #[derive(Serialize)]
@@ -82,11 +82,15 @@ struct SessionUser {
 /// The account of a user of a hosted domain, as it is at the time of the reply.
 #[derive(Debug, Serialize)]
 pub(crate) struct UserAccount {
-    username: Username,
+    username: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<UserDisplayName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<UserGroups>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_id: Option<ExternalId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<UserMetadata>,
     /// The number of credentials.
     credential_count: usize,
 }
@@ -190,8 +194,9 @@ impl From<&User> for SessionUser {
 impl UserAccount {
     /// Returns the account of a user with these credentials.
     pub(crate) fn new(user: HostedUser, credentials: &[Credential]) -> Self {
-        let HostedUser { petname, name, groups, .. } = user;
-        Self { username: petname, name, groups, credential_count: credentials.len() }
+        let username = user.username().to_owned();
+        let HostedUser { name, groups, external_id, metadata, .. } = user;
+        Self { username, name, groups, external_id, metadata, credential_count: credentials.len() }
     }
 }
 

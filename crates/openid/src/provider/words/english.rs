@@ -35,7 +35,7 @@ pub(super) const PROVIDER: ProviderWords = ProviderWords {
     },
     unknown_client_detail: "No client of this issuer has the client_id that was sent, or several were sent. Compare it with 'signpost clients list'.",
     unknown_redirect_uri: DomainText {
-        head: "The way back to this application is not known here",
+        head: "We cannot send you back to this application",
         text: |domain| {
             html! {
                 "Nothing has happened to your account. Tell whoever runs the application that " (domain)

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use signpost_store::rows;
 
 use crate::accounts::key_id::{KEY_ID_LEN, KeyId};
-use crate::accounts::{Account, Environment, Scope};
+use crate::accounts::{Account, Environment, KeyScopes};
 
 /// Number of characters that encode the secret of a key.
 const KEY_SECRET_LEN: usize = 52;
@@ -34,8 +34,8 @@ pub struct NewKey {
     pub id: KeyId,
     /// The secret text of the key.
     pub key: SecretString,
-    /// The API that the key gives access to.
-    pub scope: Scope,
+    /// The scopes that the key is created with.
+    pub scope: KeyScopes,
 }
 
 /// The access rights of a valid API key.
@@ -43,8 +43,8 @@ pub struct NewKey {
 pub struct KeyGrant {
     /// The account that owns the key.
     pub account: Account,
-    /// The API that the key gives access to.
-    pub scope: Scope,
+    /// The scopes of the key.
+    pub scope: KeyScopes,
     /// The ID of the key.
     pub key: KeyId,
 }
@@ -59,8 +59,8 @@ rows! {
         pub account: String,
         /// The environment that the key is valid in.
         pub environment: Environment,
-        /// The API that the key gives access to.
-        pub scope: Scope,
+        /// The scopes of the key.
+        pub scope: KeyScopes,
         /// The name of the key, chosen by the operator.
         pub name: String,
         /// The hash of the key.
@@ -89,7 +89,7 @@ impl StoredKey {
             id: key.id.clone(),
             account: account.name,
             environment: account.environment,
-            scope: key.scope,
+            scope: key.scope.clone(),
             name,
             hash: key.hash(),
             created_at: now,
@@ -114,19 +114,19 @@ impl NewKey {
         let id = BASE32_NOPAD.encode(&id).to_lowercase();
         let body = format!("{}{id}{}", prefix(environment), BASE32_NOPAD.encode(&secret).to_lowercase());
         let key = format!("{body}{}", checksum(&body));
-        Self { id: KeyId::from_characters(&id), key: key.into(), scope: Scope::default() }
+        Self { id: KeyId::from_characters(&id), key: key.into(), scope: KeyScopes::default() }
     }
 
-    /// Creates a key that replaces `old` in its environment and scope.
+    /// Creates a key that replaces `old` in its environment, with its scopes.
     #[must_use]
     pub fn replacing(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
-        Self::new(old.environment, id, secret).with_scope(old.scope)
+        Self::new(old.environment, id, secret).with_scope(old.scope.clone())
     }
 
-    /// Sets the API that the key gives access to.
+    /// Sets the scopes of the key.
     #[must_use]
-    pub fn with_scope(self, scope: Scope) -> Self {
-        Self { scope, ..self }
+    pub fn with_scope(self, scope: impl Into<KeyScopes>) -> Self {
+        Self { scope: scope.into(), ..self }
     }
 
     /// Returns the hash that is stored.

@@ -7,8 +7,8 @@ use serde_json::json;
 use signpost_login::domains::{Domain, HandlerKind, Registration};
 use signpost_openid::clients::sql::{self, CreateClientError};
 use signpost_openid::clients::{
-    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, ClientSettings, EmailClaim, OAuthSecret,
-    RedirectUri, RedirectUris, RegisteredClient,
+    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, ClientSettings, EmailClaim, RedirectUri,
+    RedirectUris, RegisteredClient,
 };
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::Environment;
@@ -17,7 +17,9 @@ use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use super::applications::{Application, ApplicationPlace, ClientValues};
-use super::find_issuer;
+use super::find::find_issuer;
+use crate::cli::api::ClientOfApi;
+use crate::cli::backend::Backend;
 use crate::cli::users::DomainFlag;
 use crate::cli::{Session, Usage, confirm};
 
@@ -75,23 +77,44 @@ pub(in crate::cli) struct CreateClient {
     yes: bool,
 }
 
+/// A new client with its secret and its issuer.
+struct CreatedClient {
+    client: Client,
+    /// `None` for a public client.
+    secret: Option<String>,
+    issuer: String,
+    /// A note about who may log in.
+    warning: Option<String>,
+}
+
 impl CreateClient {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+    /// Returns true if the standard output of the command is a configuration.
+    pub(super) fn prints_only_data(&self) -> bool {
+        self.application.is_some()
+    }
+
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
         let place = self.place()?;
         let settings = self.settings(place.as_ref())?;
-        let domain = self.domain_flag.find(store).await?;
+        let domain = self.domain_flag.find(backend).await?;
         check_domain(&domain, settings.email)?;
-        let issuer = find_issuer(store, &domain).await?;
-        let warning = confirm_open_access(self.yes, &domain, settings.allowed.as_ref())?;
-        let registered = Client::register(&domain.id, settings, Clock::System.now(), &ClientEntropy::draw());
-        let registered = registered.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
-        match sql::insert(store, &domain, &registered.client, &Actor::Operator).await {
-            Ok(()) => {}
-            Err(CreateClientError::NoHostedDomain) => bail!("{} was removed or changed just now", domain.name),
-            Err(error) => return Err(error.into()),
-        }
-        let configuration = place.map(|(application, place)| configure(application, &place, &registered, &issuer));
-        print(session, &domain, &registered, &issuer, configuration)?;
+        let created = match backend {
+            Backend::Database(store) => {
+                let issuer = find_issuer(store, &domain).await?;
+                let warning = confirm_open_access(self.yes, &domain, settings.allowed.as_ref())?;
+                let registered = insert(store, &domain, settings).await?;
+                let secret = registered.secret.map(|secret| secret.reveal().to_owned());
+                CreatedClient { client: registered.client, secret, issuer, warning }
+            }
+            Backend::Api(api) => {
+                let warning = confirm_open_access(self.yes, &domain, settings.allowed.as_ref())?;
+                let ClientOfApi { client, issuer, secret } = api.create_client(&domain.id, &settings).await?;
+                CreatedClient { client, secret, issuer, warning }
+            }
+        };
+        let configuration = place.map(|(application, place)| configure(application, &place, &created));
+        let warning = created.warning.clone();
+        print(session, &domain, &created, configuration)?;
         if let Some(warning) = warning {
             session.print_note(&warning);
         }
@@ -134,6 +157,17 @@ impl CreateClient {
         };
         settings.check().map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         Ok(settings)
+    }
+}
+
+/// Registers a client in the database.
+async fn insert(store: &Store, domain: &Domain, settings: ClientSettings) -> Result<RegisteredClient> {
+    let registered = Client::register(&domain.id, settings, Clock::System.now(), &ClientEntropy::draw());
+    let registered = registered.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
+    match sql::insert(store, domain, &registered.client, &Actor::Operator).await {
+        Ok(()) => Ok(registered),
+        Err(CreateClientError::NoHostedDomain) => bail!("{} was removed or changed just now", domain.name),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -194,29 +228,19 @@ pub(super) fn invalid_setting(field: &str, reason: &str) -> Usage {
     Usage(format!("{flag}: {reason}"))
 }
 
-fn configure(
-    application: Application,
-    place: &ApplicationPlace,
-    registered: &RegisteredClient,
-    issuer: &str,
-) -> String {
+fn configure(application: Application, place: &ApplicationPlace, created: &CreatedClient) -> String {
     let random_secret = BASE64URL.encode(&random::<32>());
-    let client_id = registered.client.id.as_str();
-    let client_secret = registered.secret.as_ref().map_or("", OAuthSecret::reveal);
+    let client_id = created.client.id.as_str();
+    let client_secret = created.secret.as_deref().unwrap_or_default();
+    let issuer = created.issuer.as_str();
     application.configure(place, ClientValues { issuer, client_id, client_secret, random_secret: &random_secret })
 }
 
-fn print(
-    session: &Session,
-    domain: &Domain,
-    registered: &RegisteredClient,
-    issuer: &str,
-    configuration: Option<String>,
-) -> Result<()> {
-    let RegisteredClient { client, secret } = registered;
+fn print(session: &Session, domain: &Domain, created: &CreatedClient, configuration: Option<String>) -> Result<()> {
+    let CreatedClient { client, secret, issuer, .. } = created;
     let mut document = json!({ "client_id": client.id, "issuer": issuer });
     if let Some(secret) = secret {
-        document["client_secret"] = secret.reveal().into();
+        document["client_secret"] = secret.as_str().into();
     }
     if let Some(configuration) = &configuration {
         document["configuration"] = configuration.as_str().into();
@@ -226,7 +250,7 @@ fn print(
             return configuration;
         }
         let mut lines = vec![format!("client_id      {}", client.id)];
-        lines.extend(secret.as_ref().map(|secret| format!("client_secret  {}", secret.reveal())));
+        lines.extend(secret.as_ref().map(|secret| format!("client_secret  {secret}")));
         lines.push(format!("issuer         {issuer}"));
         lines.join("\n")
     })?;

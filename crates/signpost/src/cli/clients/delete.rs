@@ -6,33 +6,38 @@ use serde_json::json;
 use signpost_openid::clients::sql;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
-use signpost_store::Store;
 
-use super::{ClientSelector, FoundClient};
-use crate::cli::{Session, confirm_removal};
+use super::ClientSelector;
+use super::find::FoundClient;
+use crate::cli::Session;
+use crate::cli::backend::{Backend, ConfirmFlag};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DeleteClient {
     #[command(flatten)]
     selector: ClientSelector,
-    /// Do not ask for confirmation
-    #[arg(long)]
-    yes: bool,
+    #[command(flatten)]
+    confirm: ConfirmFlag,
 }
 
 impl DeleteClient {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let FoundClient { client, domain } = self.selector.find(store).await?;
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
+        let FoundClient { client, domain, .. } = self.selector.find(backend).await?;
         let id = &client.id;
         let name = client.display_name();
-        let now = Clock::System.now();
         let lost = format!(
             "with {name} ({id}) at {} ({}) its secret and its tokens are deleted; logins to it will fail",
             domain.name, domain.account.environment
         );
-        confirm_removal(self.yes, &lost, &format!("Delete {name}?"))?;
-        let deleted = sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await;
-        deleted.map_err(|error| error.on_conflict(anyhow!("{id} was deleted just now")))?;
+        backend.confirm_removal(&self.confirm, domain.name.as_str(), &lost, &format!("Delete {name}?"))?;
+        match backend {
+            Backend::Database(store) => {
+                let now = Clock::System.now();
+                let deleted = sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await;
+                deleted.map_err(|error| error.on_conflict(anyhow!("{id} was deleted just now")))?;
+            }
+            Backend::Api(api) => api.delete_client(&domain.id, id).await?,
+        }
         session.print(&json!({ "deleted": id, "name": name }), || format!("deleted {name} ({id})"))
     }
 }

@@ -3,28 +3,20 @@
 mod applications;
 mod create;
 mod delete;
+mod find;
 mod rotate;
 mod set;
 
-use std::collections::HashMap;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use signpost_login::domains::{self, Domain};
 use signpost_openid::api::clients::ClientView;
-use signpost_openid::clients::{Client, sql};
-use signpost_openid::flows::issuer_at;
-use signpost_openid::ids::ClientId;
 use signpost_platform::clock::Clock;
-use signpost_store::Store;
 
+use self::find::FoundClient;
+use crate::cli::backend::Backend;
 use crate::cli::domain_filter::DomainFilter;
 use crate::cli::{Session, labelled_lines, table};
-use crate::deployment::public_address;
-
-/// Number of clients that are read at a time.
-const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Clients {
@@ -88,81 +80,37 @@ pub(super) struct ClientSelector {
     client: String,
 }
 
-/// A client with its domain.
-struct FoundClient {
-    client: Client,
-    domain: Domain,
-}
-
 impl Clients {
-    pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let store = session.store()?;
+    /// Returns true if the standard output of the command is a secret or a configuration, for another program.
+    pub(super) fn prints_only_data(&self) -> bool {
         match self {
-            Self::Create(command) => command.run(session, &store).await,
-            Self::List { domain_flag, limit } => list(session, &store, domain_flag, limit).await,
-            Self::Show { selector } => show(session, &store, selector.find(&store).await?).await,
-            Self::Set(command) => command.run(session, &store).await,
-            Self::Rotate(command) => command.run(session, &store).await,
-            Self::Delete(command) => command.run(session, &store).await,
+            Self::Create(command) => command.prints_only_data(),
+            Self::Rotate(_) => true,
+            Self::List { .. } | Self::Show { .. } | Self::Set(_) | Self::Delete(_) => false,
+        }
+    }
+
+    pub(super) async fn run(self, session: &Session) -> Result<()> {
+        let backend = session.backend()?;
+        match self {
+            Self::Create(command) => command.run(session, &backend).await,
+            Self::List { domain_flag, limit } => list(session, &backend, domain_flag, limit).await,
+            Self::Show { selector } => show(session, selector.find(&backend).await?),
+            Self::Set(command) => command.run(session, &backend).await,
+            Self::Rotate(command) => command.run(session, &backend).await,
+            Self::Delete(command) => command.run(session, &backend).await,
         }
     }
 }
 
-impl ClientSelector {
-    async fn find(&self, store: &Store) -> Result<FoundClient> {
-        let found = self.find_if_any(store).await?;
-        found.with_context(|| format!("no client has the ID {}; 'signpost clients list' shows all", self.client))
-    }
-
-    async fn find_if_any(&self, store: &Store) -> Result<Option<FoundClient>> {
-        let Some(id) = ClientId::parse(&self.client) else { return Ok(None) };
-        let Some(client) = sql::find_in_any_domain(store, &id).await? else { return Ok(None) };
-        let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?;
-        Ok(domain.map(|domain| FoundClient { client, domain }))
-    }
-}
-
-/// Returns the issuer of a domain, at the address of the last server.
-async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
-    let address = public_address::find(store).await?;
-    let address = address.context(
-        "no server has run on this database yet, so it has no address for an issuer; run 'signpost serve' first",
-    )?;
-    Ok(issuer_at(&address, domain))
-}
-
-async fn list(session: &Session, store: &Store, domain_flag: OptionalDomainFlag, limit: u32) -> Result<()> {
+async fn list(session: &Session, backend: &Backend, domain_flag: OptionalDomainFlag, limit: u32) -> Result<()> {
     let OptionalDomainFlag { domain, domain_filter } = domain_flag;
-    let domain = match domain {
-        Some(domain) => Some(domain_filter.find(store, &domain).await?),
-        None => None,
-    };
-    let mut found: Vec<FoundClient> = Vec::new();
-    let mut after: Option<ClientId> = None;
-    loop {
-        let left = limit.saturating_sub(u32::try_from(found.len())?);
-        if left == 0 {
-            break;
-        }
-        let page_len = left.min(PAGE_LEN);
-        let page = match &domain {
-            Some(domain) => sql::list(store, domain, after.as_ref(), page_len).await?,
-            None => sql::list_all(store, after.as_ref(), page_len).await?,
-        };
-        let Some(last) = page.last() else { break };
-        after = Some(last.id.clone());
-        let mut page = with_domains(store, page).await?;
-        page.retain(|found| domain_filter.select(found.domain.account.environment, &found.domain.account.name));
-        found.extend(page);
-    }
-    let address = public_address::find(store).await?.unwrap_or_default();
+    let found = find::list(backend, domain.as_deref(), &domain_filter, limit).await?;
     let now = Clock::System.now();
-    let views: Vec<_> = found
-        .iter()
-        .map(|FoundClient { client, domain }| ClientView::new(client.clone(), issuer_at(&address, domain), now))
-        .collect();
+    let views: Vec<_> =
+        found.iter().map(|found| ClientView::new(found.client.clone(), found.issuer.clone(), now)).collect();
     session.print(&json!({ "clients": views }), || {
-        let rows = found.iter().map(|FoundClient { client, domain }| {
+        let rows = found.iter().map(|FoundClient { client, domain, .. }| {
             let environment = domain.account.environment.to_string();
             [client.id.to_string(), environment, domain.name.to_string(), client.display_name().to_owned()]
         });
@@ -170,26 +118,8 @@ async fn list(session: &Session, store: &Store, domain_flag: OptionalDomainFlag,
     })
 }
 
-/// Reads the domains of the clients. Clients of a domain that was deleted since are omitted.
-async fn with_domains(store: &Store, clients: Vec<Client>) -> Result<Vec<FoundClient>> {
-    let mut known = HashMap::new();
-    let mut found = Vec::with_capacity(clients.len());
-    for client in clients {
-        if !known.contains_key(client.domain_id.as_str()) {
-            let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?;
-            known.insert(client.domain_id.to_string(), domain);
-        }
-        if let Some(Some(domain)) = known.get(client.domain_id.as_str()) {
-            found.push(FoundClient { domain: domain.clone(), client });
-        }
-    }
-    Ok(found)
-}
-
-async fn show(session: &Session, store: &Store, found: FoundClient) -> Result<()> {
-    let address = public_address::find(store).await?.unwrap_or_default();
-    let FoundClient { client, domain } = found;
-    let issuer = issuer_at(&address, &domain);
+fn show(session: &Session, found: FoundClient) -> Result<()> {
+    let FoundClient { client, domain, issuer } = found;
     let settings = &client.settings;
     let consent = match (settings.skips_consent(), settings.is_trusted) {
         (true, _) => "never asked: trusted",

@@ -2,15 +2,18 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
+use signpost_login::domains::Domain;
 use signpost_openid::clients::sql::{self, ChangeClientError};
-use signpost_openid::clients::{ClientAuthMethod, ClientName, ClientPatch, EmailClaim, RedirectUris};
+use signpost_openid::clients::{Client, ClientAuthMethod, ClientName, ClientPatch, EmailClaim, RedirectUris};
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use super::create::{AUTH_METHODS, check_domain, confirm_open_access, invalid_setting, parse_allow_list, parse_uris};
-use super::{ClientSelector, FoundClient, show};
+use super::find::FoundClient;
+use super::{ClientSelector, show};
+use crate::cli::backend::Backend;
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
@@ -72,10 +75,10 @@ pub(in crate::cli) struct SetClient {
 }
 
 impl SetClient {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
         let change = self.change()?;
-        let found = self.selector.find(store).await?;
-        let FoundClient { client, domain } = &found;
+        let found = self.selector.find(backend).await?;
+        let FoundClient { client, domain, .. } = &found;
         let settings = change.apply(&client.settings);
         let settings = settings.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         check_domain(domain, settings.email)?;
@@ -83,16 +86,13 @@ impl SetClient {
             Some(allowed) => confirm_open_access(self.yes, domain, allowed.as_ref())?,
             None => None,
         };
-        let now = Clock::System.now();
-        match sql::patch(store, &domain.account, &domain.id, &client.id, &change, &Actor::Operator, now).await {
-            Ok(()) => {}
-            Err(ChangeClientError::NotFound) => bail!("{} was deleted just now", client.id),
-            Err(ChangeClientError::Invalid(invalid)) => {
-                return Err(invalid_setting(invalid.field, invalid.reason).into());
+        match backend {
+            Backend::Database(store) => patch_stored(store, client, domain, &change).await?,
+            Backend::Api(api) => {
+                api.patch_client(&domain.id, &client.id, &change).await?;
             }
-            Err(ChangeClientError::Internal(error)) => return Err(error),
         }
-        show(session, store, self.selector.find(store).await?).await?;
+        show(session, self.selector.find(backend).await?)?;
         if let Some(warning) = warning {
             session.print_note(&warning);
         }
@@ -120,6 +120,17 @@ impl SetClient {
             return Err(Usage("name at least one setting to change; 'clients set --help' lists them".to_owned()).into());
         }
         Ok(change)
+    }
+}
+
+/// Changes a client in the database.
+async fn patch_stored(store: &Store, client: &Client, domain: &Domain, change: &ClientPatch) -> Result<()> {
+    let now = Clock::System.now();
+    match sql::patch(store, &domain.account, &domain.id, &client.id, change, &Actor::Operator, now).await {
+        Ok(()) => Ok(()),
+        Err(ChangeClientError::NotFound) => bail!("{} was deleted just now", client.id),
+        Err(ChangeClientError::Invalid(invalid)) => Err(invalid_setting(invalid.field, invalid.reason).into()),
+        Err(ChangeClientError::Internal(error)) => Err(error),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The command `signpost domains`: manages domains and their signing secrets.
 
 mod add;
+mod change;
+mod events;
 mod remove;
 mod set;
 mod verify;
@@ -17,7 +19,8 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use crate::cli::domain_filter::{DomainFilter, find_domain};
+use crate::cli::backend::{Backend, not_by_key};
+use crate::cli::domain_filter::DomainFilter;
 use crate::cli::{Session, labelled_lines, signer, table};
 use crate::deployment::sealed::{self, SealedCounts};
 use crate::deployment::servers::RunningServers;
@@ -33,7 +36,7 @@ pub(super) enum Domains {
     /// prints the ID without the secret. It is idempotent. With --json: the document of `GET
     /// /domains/{id}`.
     Add(add::Add),
-    /// List the domains of all accounts
+    /// List the domains of all accounts; with --api of the account of the key
     List,
     /// Show a domain with its settings
     ///
@@ -104,11 +107,14 @@ impl Domains {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         match self {
             Self::Add(add) => add.run(session).await,
-            Self::Show { selector } => show(session, &selector.find_domain(&session.store()?).await?),
-            Self::Set(set) => set.run(session, &session.store()?).await,
-            Self::Verify(verify) => verify.run(session, &session.store()?).await,
-            Self::Remove(remove) => remove.run(session, &session.store()?).await,
-            Self::List => list(session, &session.store()?).await,
+            Self::Show { selector } => show(session, &selector.find_domain(&session.backend()?).await?),
+            Self::Set(set) => set.run(session, &session.backend()?).await,
+            Self::Verify(verify) => verify.run(session, &session.backend()?).await,
+            Self::Remove(remove) => remove.run(session, &session.backend()?).await,
+            Self::List => list(session, &session.backend()?).await,
+            Self::Seal | Self::Secret(_) if session.api.is_some() => {
+                Err(not_by_key("an API key has no access to signing secrets", "domains secret"))
+            }
             Self::Seal => seal(session, &session.store()?).await,
             Self::Secret(secret) => secret.run(session, &session.store()?).await,
         }
@@ -136,13 +142,13 @@ impl Secret {
 }
 
 impl DomainSelector {
-    pub(super) async fn find_domain(&self, store: &Store) -> Result<Domain> {
-        find_domain(store, &self.domain_filter.find(store, &self.domain).await?).await
+    pub(super) async fn find_domain(&self, backend: &Backend) -> Result<Domain> {
+        backend.find_domain(&self.domain_filter, &self.domain).await
     }
 
     /// Finds and reads a domain that may be changed: any but the system domain.
-    async fn find_registered(&self, store: &Store) -> Result<Domain> {
-        let domain = self.find_domain(store).await?;
+    async fn find_registered(&self, backend: &Backend) -> Result<Domain> {
+        let domain = self.find_domain(backend).await?;
         if domain.account.name == SERVER_ACCOUNT {
             bail!("{} is the server's own domain, which its operators log in to; it stays as it is", domain.id);
         }
@@ -177,8 +183,8 @@ async fn seal(session: &Session, store: &Store) -> Result<()> {
     })
 }
 
-async fn list(session: &Session, store: &Store) -> Result<()> {
-    let domains = domains::sql::list_all(store).await?;
+async fn list(session: &Session, backend: &Backend) -> Result<()> {
+    let domains = backend.list_domains().await?;
     session.print(&json!({ "domains": domains }), || {
         let rows = domains.iter().map(|domain| {
             let environment = domain.environment.to_string();
@@ -204,6 +210,7 @@ fn description(domain: &Domain) -> String {
         ("wallets", webhook_url.to_string()),
         ("events", event_url.as_ref().unwrap_or(webhook_url).to_string()),
     ];
+    lines.push(("kinds", describe_events(domain)));
     if *handler == HandlerKind::Hosted {
         lines.push(("methods", domain.methods().to_string()));
         lines.push(("newcomers", domain.registration.as_str().to_owned()));
@@ -214,6 +221,13 @@ fn description(domain: &Domain) -> String {
     lines.push(("verified", verified));
     lines.extend(domain.failing_since.map(|at| ("missing", format!("the proof, since {at}"))));
     labelled_lines(&lines)
+}
+
+/// Returns the kinds of events that a domain receives.
+fn describe_events(domain: &Domain) -> String {
+    let kinds = domain.events().to_string();
+    let kinds = if kinds.is_empty() { "test alone".to_owned() } else { kinds.replace(',', ", ") };
+    if domain.events.is_none() { format!("{kinds} (default)") } else { kinds }
 }
 
 async fn print_secrets(session: &Session, store: &Store, id: &DomainId) -> Result<()> {

@@ -1,19 +1,16 @@
 //! The command `signpost domains set`: changes the settings of a domain.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use signpost_login::api::domains::DomainView;
-use signpost_login::domains::patch_sql::{PatchDomainError, patch};
-use signpost_login::domains::{
-    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, parse_webhook_url,
-};
-use signpost_platform::accounts::audit::Actor;
-use signpost_platform::clock::Clock;
+use signpost_login::domains::{DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, parse_webhook_url};
 use signpost_platform::outbound::EgressPolicy;
-use signpost_store::Store;
 use url::Url;
 
+use super::change::change_domain;
+use super::events::{EventsArg, parse_events};
 use super::{DomainSelector, HandlerArg, description};
+use crate::cli::backend::Backend;
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
@@ -44,24 +41,20 @@ pub(in crate::cli) struct SetDomain {
     /// Remove the display name
     #[arg(long)]
     no_display_name: bool,
+    #[expect(clippy::doc_markdown, reason = "the text of the help, which is not Markdown")]
+    /// Kinds of events to send, separated by commas: login, register, link, user.updated, user.deleted,
+    /// credential.added, credential.removed, user.signed_out; or all, none or default
+    #[arg(long, value_name = "LIST", value_parser = parse_events)]
+    events: Option<EventsArg>,
 }
 
 impl SetDomain {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let domain = self.selector.find_registered(store).await?;
-        let egress = session.config.login.egress_policy(domain.account.environment, session.config.is_loopback_only());
-        let change = self.change(egress)?;
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
+        let mut domain = self.selector.find_registered(backend).await?;
+        let change = self.change(session.webhook_egress(domain.account.environment))?;
         if !change.is_applied_to(&domain) {
-            let now = Clock::System.now();
-            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, now).await {
-                Ok(()) => {}
-                Err(PatchDomainError::NotFound) => bail!("{} was removed just now", domain.id),
-                Err(error) => return Err(error.into()),
-            }
+            domain = change_domain(backend, &domain, &change).await?;
         }
-        let Some(domain) = domains::sql::find_in_any_account(store, &domain.id).await? else {
-            bail!("{} was removed just now", domain.id)
-        };
         session.print(&DomainView::new(&domain), || description(&domain))
     }
 
@@ -77,6 +70,7 @@ impl SetDomain {
             methods: self.methods,
             registration: self.registration.as_deref().and_then(Registration::parse),
             display_name: display_name.map(Some).or(self.no_display_name.then_some(None)),
+            events: self.events.map(|EventsArg(events)| events),
         };
         if change.is_empty() {
             return Err(Usage("name at least one setting to change; 'domains set --help' lists them".to_owned()).into());

@@ -11,6 +11,8 @@ use signpost_store::Store;
 
 use super::DomainSelector;
 use crate::cli::Session;
+use crate::cli::api::VerifiedByApi;
+use crate::cli::backend::Backend;
 use crate::server::name_server;
 
 #[derive(Debug, Args)]
@@ -20,29 +22,35 @@ pub(in crate::cli) struct VerifyDomain {
 }
 
 impl VerifyDomain {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let domain = self.selector.find_registered(store).await?;
-        let egress = session.config.login.egress_policy(domain.account.environment, session.config.is_loopback_only());
-        let domain_verifier = DomainVerifier::new(name_server(&session.config));
-        match domain_verifier.find_proof(&domain.name, &domain.verification_token, egress).await {
-            Ok(check) => {
-                let verified_at = set_verified(store, &domain).await?;
-                let result = format!("{} is verified since {verified_at}", domain.name);
-                print(session, &domain, Some(verified_at), &[check], &result)
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
+        let domain = self.selector.find_registered(backend).await?;
+        let (verified, checks) = match backend {
+            Backend::Database(store) => {
+                let egress = session.webhook_egress(domain.account.environment);
+                let domain_verifier = DomainVerifier::new(name_server(&session.config));
+                match domain_verifier.find_proof(&domain.name, &domain.verification_token, egress).await {
+                    Ok(check) => (Some(set_verified(store, &domain).await?), vec![check]),
+                    Err(checks) => (None, checks),
+                }
             }
-            Err(checks) => {
-                let token = domain.verification_token.as_str();
-                let how = format!(
-                    "Publish this token as a TXT record at _svc-challenge.{0}, or as a line of\n\
-                     https://{0}/.well-known/svc-verify, and run this again:\n\n  {token}",
-                    domain.name
-                );
-                print(session, &domain, domain.verified_at, &checks, &how)?;
-                let still =
-                    if domain.verified_at.is_some() { "; it is verified still, until rechecks fail too" } else { "" };
-                bail!("no proof of {} was found{still}", domain.name)
-            }
+            Backend::Api(api) => match api.verify_domain(&domain.id).await? {
+                VerifiedByApi::Since(verified_at) => (Some(verified_at), Vec::new()),
+                VerifiedByApi::Unproven(checks) => (None, checks),
+            },
+        };
+        if let Some(verified_at) = verified {
+            let result = format!("{} is verified since {verified_at}", domain.name);
+            return print(session, &domain, Some(verified_at), &checks, &result);
         }
+        let token = domain.verification_token.as_str();
+        let how = format!(
+            "Publish this token as a TXT record at _svc-challenge.{0}, or as a line of\n\
+             https://{0}/.well-known/svc-verify, and run this again:\n\n  {token}",
+            domain.name
+        );
+        print(session, &domain, domain.verified_at, &checks, &how)?;
+        let still = if domain.verified_at.is_some() { "; it is verified still, until rechecks fail too" } else { "" };
+        bail!("no proof of {} was found{still}", domain.name)
     }
 }
 
@@ -64,7 +72,10 @@ fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[Pr
     }
     session.print(&document, || {
         let mut lines: Vec<_> = checks.iter().map(line).collect();
-        lines.push(String::new());
+        // The API returns the lookups only if none found the proof.
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
         lines.push(text.to_owned());
         lines.join("\n")
     })

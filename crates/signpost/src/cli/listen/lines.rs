@@ -6,10 +6,9 @@ use std::io::{ErrorKind, Write};
 use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use signpost_login::domains::SigningSecrets;
 use url::Url;
 
-use crate::cli::signer::SigningDomain;
+use super::source::ListenDomain;
 use crate::receiver::TargetReply;
 use crate::receiver::diagnose::RefusalCause;
 
@@ -28,20 +27,27 @@ pub(super) struct ListenLines {
 pub(super) struct OutputClosed;
 
 impl ListenLines {
-    /// Prints the target, and the secrets that the receiver needs.
-    pub(super) fn ready(&self, target: &Url, event_source: &str, domains: &[SigningDomain]) -> Result<()> {
+    /// Prints the target, and the secrets that the receiver needs if they are known.
+    pub(super) fn ready(&self, target: &Url, event_source: &str, domains: &[ListenDomain]) -> Result<()> {
         if self.json {
             let domains: Vec<_> = domains.iter().map(domain_document).collect();
             return print_json(&json!({ "type": "ready", "forward_to": target.as_str(), "domains": domains }));
         }
         let mut lines = vec![format!("Ready. Forwards events of {event_source} to {target}. Ctrl+C stops.")];
-        for SigningDomain { domain, secrets: SigningSecrets { current, next } } in domains {
-            lines.push(format!("Secret of {}: {}", domain.name, current.reveal()));
-            lines.extend(next.as_ref().map(|next| format!("  and, from its activation on: {}", next.reveal())));
-            if domain.event_url.as_ref().unwrap_or(&domain.webhook_url) == target {
+        if domains.iter().any(|domain| domain.secrets.is_none()) {
+            lines.push(
+                "The service signs them with the secrets that it showed when the domains were registered.".to_owned(),
+            );
+        }
+        for ListenDomain { name, events_url, secrets, .. } in domains {
+            if let Some(secrets) = secrets {
+                lines.push(format!("Secret of {name}: {}", secrets.current.reveal()));
+                let next = secrets.next.as_ref();
+                lines.extend(next.map(|next| format!("  and, from its activation on: {}", next.reveal())));
+            }
+            if events_url.as_ref() == Some(target) {
                 lines.push(format!(
-                    "  The server sends events of {} there too: each arrives twice, with the same ID.",
-                    domain.name
+                    "  The server sends events of {name} there too: each arrives twice, with the same ID."
                 ));
             }
         }
@@ -78,6 +84,18 @@ impl ListenLines {
         print_text(&format!("{}  <--  failed: {reason}", clock(now)))
     }
 
+    /// Prints how to find the reason of a refusal if the secrets are unknown.
+    pub(super) fn no_finding(&self, id: &str) -> Result<()> {
+        const HOW: &str = "refused: log the bytes and the headers that came, and run 'signpost webhook verify' with the \
+                           secret of the receiver";
+        if self.json {
+            return print_json(
+                &json!({ "type": "diagnosis", "id": id, "mistake": "unknown", "text": HOW, "mending": [] }),
+            );
+        }
+        print_text(&format!("{INDENT}{HOW}"))
+    }
+
     pub(super) fn finding(&self, id: &str, finding: &RefusalCause) -> Result<()> {
         if self.json {
             let mut document = finding.document();
@@ -91,13 +109,14 @@ impl ListenLines {
     }
 }
 
-fn domain_document(SigningDomain { domain, secrets }: &SigningDomain) -> Value {
-    let mut document = json!({
-        "domain_id": domain.id, "domain": domain.name.as_str(), "environment": domain.account.environment,
-        "webhook_secret": secrets.current.reveal(),
-    });
-    if let Some(next) = &secrets.next {
-        document["next_webhook_secret"] = next.reveal().into();
+fn domain_document(domain: &ListenDomain) -> Value {
+    let ListenDomain { id, name, environment, secrets, .. } = domain;
+    let mut document = json!({ "domain_id": id, "domain": name, "environment": environment });
+    if let Some(secrets) = secrets {
+        document["webhook_secret"] = secrets.current.reveal().into();
+        if let Some(next) = &secrets.next {
+            document["next_webhook_secret"] = next.reveal().into();
+        }
     }
     document
 }

@@ -2,40 +2,34 @@
 
 mod cursor;
 mod lines;
+mod source;
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::Value;
-use signpost_login::events::deliveries::list_after;
-use signpost_login::events::{DeliveryRow, DeliveryScope, deliveries, signatures};
 use signpost_login::ids::EventId;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::EgressPolicy;
-use signpost_store::Store;
 use tokio::time::sleep;
 use url::Url;
 
 use self::cursor::OutboxCursor;
 use self::lines::{ListenLines, OutputClosed};
+use self::source::{EventSource, OutboxEvent};
 use super::Session;
 use super::domain_filter::DomainFilter;
 use super::signer::{self, DomainChoice, SigningDomain};
 use super::stop_signal::stop_signal;
-use crate::receiver::diagnose::{RefusalCause, diagnose};
+use crate::receiver::diagnose::{RefusalCause, diagnose, diagnose_without_secret};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
-/// Interval between two reads of the outbox.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Number of events that are read at a time.
-const PAGE_LEN: u32 = 200;
 /// Lifetime of a finding: the receiver is tested once for a burst of refused events.
 const FINDING_LIFETIME: Duration = Duration::from_secs(5);
-/// Maximum number of domains that are listed at the start.
-const MAX_NAMED: usize = 20;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Listen {
     /// URL of your receiver; plain http only on this machine
     #[arg(long, value_name = "URL", value_parser = parse_target)]
@@ -50,10 +44,9 @@ pub(super) struct Listen {
 /// Forwards new events to a receiver.
 struct Forwarder<'a> {
     session: &'a Session,
-    store: Store,
+    source: EventSource<'a>,
     target: EventTarget,
     lines: ListenLines,
-    scope: DeliveryScope,
     cursor: OutboxCursor,
     /// The last finding, and its time.
     finding: Option<(Instant, RefusalCause)>,
@@ -64,27 +57,13 @@ impl Listen {
         let stop = stop_signal()?;
         let Self { forward_to, domain, domain_filter } = self;
         let choice = DomainChoice { domain, domain_filter };
-        let store = session.store()?;
-        let named = choice.named(session, &store).await?;
-        let environment = choice.environment();
-        let event_source =
-            named.as_ref().map_or_else(|| format!("the {environment}"), |one| one.domain.name.to_string());
-        let (scope, domains) = if let Some(one) = named {
-            (DeliveryScope { domain: Some(one.domain.id.clone()), ..DeliveryScope::default() }, vec![one])
-        } else {
-            let mut domains = Vec::new();
-            for id in choice.all(&store).await?.iter().take(MAX_NAMED) {
-                domains.push(signer::find(session, &store, id).await?);
-            }
-            let account = choice.domain_filter.account.clone();
-            (DeliveryScope { domain: None, environment: Some(environment), account }, domains)
-        };
+        let (source, domains, selection) = EventSource::open(session, &choice).await?;
         let lines = ListenLines { json: session.json };
         let target = EventTarget::new(forward_to, EgressPolicy::Loopback);
         let cursor = OutboxCursor::default();
-        let mut forwarder = Forwarder { session, store, target, lines, scope, cursor, finding: None };
+        let mut forwarder = Forwarder { session, source, target, lines, cursor, finding: None };
         forwarder.begin().await?;
-        if let Err(error) = forwarder.lines.ready(&forwarder.target.url, &event_source, &domains) {
+        if let Err(error) = forwarder.lines.ready(&forwarder.target.url, &selection, &domains) {
             return ignore_closed_output(error);
         }
         tokio::select! {
@@ -102,19 +81,18 @@ fn ignore_closed_output(error: anyhow::Error) -> Result<()> {
 impl Forwarder<'_> {
     /// Marks the existing events as seen. They are not forwarded.
     async fn begin(&mut self) -> Result<()> {
-        let newest = deliveries::list_all(&self.store, None, 1).await?.pop();
-        if let Some(newest) = newest {
-            self.cursor.is_new(&newest.delivery.id);
+        if let Some(newest) = self.source.newest().await? {
+            self.cursor.is_new(&newest);
         }
         let mut after = self.cursor.start();
         loop {
-            let page = list_after(&self.store, &after, &self.scope, PAGE_LEN).await?;
-            for row in &page {
-                self.cursor.is_new(&row.id);
+            let page = self.source.page(&after).await?;
+            for event in &page.events {
+                self.cursor.is_new(&event.id);
             }
-            match page.last() {
-                Some(last) if page.len() == PAGE_LEN as usize => after = last.id.clone(),
-                _ => return Ok(()),
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(()),
             }
         }
     }
@@ -126,7 +104,7 @@ impl Forwarder<'_> {
             match self.pass().await {
                 Ok(()) => has_failed = false,
                 Err(error) if error.is::<OutputClosed>() => return Err(error),
-                // The database may be unavailable temporarily. The error is reported once, and the
+                // The database or the service may be unavailable temporarily. The error is reported once, and the
                 // read is retried.
                 Err(error) if !has_failed => {
                     has_failed = true;
@@ -135,7 +113,7 @@ impl Forwarder<'_> {
                 }
                 Err(_) => {}
             }
-            sleep(POLL_INTERVAL).await;
+            sleep(self.source.interval()).await;
         }
     }
 
@@ -143,43 +121,42 @@ impl Forwarder<'_> {
     async fn pass(&mut self) -> Result<()> {
         let mut after = self.cursor.start();
         loop {
-            let page = list_after(&self.store, &after, &self.scope, PAGE_LEN).await?;
-            let next = page.last().filter(|_| page.len() == PAGE_LEN as usize).map(|last| last.id.clone());
-            for row in page {
-                if self.cursor.is_new(&row.id) {
-                    self.forward(&row).await?;
+            let page = self.source.page(&after).await?;
+            for event in page.events {
+                if self.cursor.is_new(&event.id) {
+                    self.forward(event).await?;
                 }
             }
             self.cursor.prune();
-            match next {
+            match page.next {
                 Some(next) => after = next,
                 None => return Ok(()),
             }
         }
     }
 
-    async fn forward(&mut self, row: &DeliveryRow) -> Result<()> {
-        let DeliveryRow { id, body, domain_id, .. } = row;
-        let signing = signer::find(self.session, &self.store, domain_id).await;
-        let name = signing.as_ref().map_or(domain_id.as_str(), |signing| signing.domain.name.as_str());
+    async fn forward(&mut self, mut event: OutboxEvent) -> Result<()> {
+        let signed = self.source.sign(&mut event).await;
+        let OutboxEvent { id, body, domain_id, .. } = event;
+        let name = signed.as_ref().map_or(domain_id.as_str(), |signed| &signed.domain);
         let now = Clock::System.now();
-        self.lines.event(now, id.as_str(), &kind(body), name)?;
-        let signing = match signing {
-            Ok(signing) => signing,
+        self.lines.event(now, id.as_str(), &kind(&body), name)?;
+        let signed = match signed {
+            Ok(signed) => signed,
             Err(error) => return self.lines.no_answer(now, id.as_str(), &format!("{error:#}")),
         };
-        let fields = signatures(id.as_str(), body.as_bytes(), &signing.secrets, now.as_second());
-        match self.target.post(body.as_bytes(), &fields).await {
+        match self.target.post(body.as_bytes(), &signed.fields).await {
             Ok(reply) => {
                 self.lines.answer(Clock::System.now(), id.as_str(), &reply)?;
-                self.explain(id, &signing, &reply).await
+                self.explain(&id, signed.signing.as_ref(), &reply).await
             }
             Err(error) => self.lines.no_answer(Clock::System.now(), id.as_str(), &format!("{error:#}")),
         }
     }
 
-    /// Prints why the receiver refused the event, if it did.
-    async fn explain(&mut self, id: &EventId, signing: &SigningDomain, reply: &TargetReply) -> Result<()> {
+    /// Prints why the receiver refused the event, if it did. Without the secrets of the domain, only causes that need
+    /// no signature are found.
+    async fn explain(&mut self, id: &EventId, signing: Option<&SigningDomain>, reply: &TargetReply) -> Result<()> {
         if !reply.is_refusal() {
             self.finding = None;
             return Ok(());
@@ -189,8 +166,14 @@ impl Forwarder<'_> {
         {
             return self.lines.finding(id.as_str(), finding);
         }
-        let others = signer::other_secrets(self.session, &self.store, Some(&signing.domain.id)).await;
-        let finding = diagnose(&self.target, reply, &signing.secrets, &others).await;
+        let finding = match (signing, &self.source) {
+            (Some(signing), EventSource::Database { store, .. }) => {
+                let others = signer::other_secrets(self.session, store, Some(&signing.domain.id)).await;
+                Some(diagnose(&self.target, reply, &signing.secrets, &others).await)
+            }
+            _ => diagnose_without_secret(&self.target, reply).await,
+        };
+        let Some(finding) = finding else { return self.lines.no_finding(id.as_str()) };
         self.lines.finding(id.as_str(), &finding)?;
         self.finding = Some((Instant::now(), finding));
         Ok(())

@@ -1,6 +1,7 @@
 //! The command `signpost trigger`: posts a sample event to a receiver.
 
 mod faults;
+mod through_api;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -23,6 +24,7 @@ use crate::receiver::sample::{SampleEntropy, SampleEvent, SampleKind};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Trigger {
     /// Kind of the event
     #[arg(value_enum)]
@@ -63,7 +65,16 @@ struct SentPost {
 }
 
 impl Trigger {
+    /// Returns true if the event is signed with a given secret, so that the command needs neither a database nor a
+    /// service.
+    pub(super) fn is_signed_with_given_secret(&self) -> bool {
+        self.secret.is_some()
+    }
+
     pub(super) async fn run(self, session: &Session) -> Result<()> {
+        if let Some(api) = &session.api {
+            return through_api::run(self, session, api).await;
+        }
         let kind = self.kind;
         let faults: Vec<Option<EventFault>> = match self.fault {
             Some(EventFault::All) => std::iter::once(None).chain(EventFault::each().map(Some)).collect(),
@@ -118,9 +129,9 @@ impl Trigger {
         let environment = domain.account.environment;
         let target = match forward_to {
             Some(url) => EventTarget::new(url, EgressPolicy::Loopback),
-            // A live site must not act on a login that did not happen.
+            // A live site must not act on an event that did not happen.
             None if environment == Environment::Live && kind != SampleKind::Test => {
-                let reason = "a live receiver takes a sample for a login: add --forward-to, or trigger a test";
+                let reason = "a live receiver takes a sample for a real event: add --forward-to, or trigger a test";
                 return Err(Usage(reason.to_owned()).into());
             }
             None => {

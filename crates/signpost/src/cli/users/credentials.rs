@@ -5,14 +5,16 @@ use clap::Subcommand;
 use serde_json::json;
 use signpost_login::api::users::UserView;
 use signpost_login::flows::account_sessions::{AccountSessionPurpose, create_key_link};
+use signpost_login::flows::credentials::add_credential;
 use signpost_login::flows::removal::remove_credential;
-use signpost_login::users::credential_sql::{AddCredentialError, add_credential, rename_credential};
+use signpost_login::users::credential_sql::{AddCredentialError, rename_credential};
 use signpost_login::users::{Credential, CredentialKey, CredentialKind, CredentialName, NewCredential};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
 use super::{FoundUser, UserSelector};
+use crate::cli::backend::{Backend, ConfirmFlag};
 use crate::cli::{Session, Usage, table};
 use crate::deployment::public_address;
 
@@ -55,6 +57,8 @@ pub(in crate::cli) enum Credentials {
         selector: UserSelector,
         /// Credential ID, cred_…
         credential: String,
+        #[command(flatten)]
+        confirm: ConfirmFlag,
     },
     /// Create a recovery link, with which a user adds a key without an existing key
     ///
@@ -69,18 +73,22 @@ pub(in crate::cli) enum Credentials {
 }
 
 impl Credentials {
-    pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
+    pub(super) async fn run(self, session: &Session, backend: &Backend) -> Result<()> {
         match self {
             Self::List { selector } => {
-                let found = selector.find(store).await?;
+                let found = selector.find(backend).await?;
                 let view = UserView::new(found.user, found.credentials.clone());
                 let document = json!({ "credentials": json!(view)["credentials"] });
                 session.print(&document, || credential_table(&found.credentials))
             }
-            Self::Add { selector, key, name } => add(session, store, selector, &key, name).await,
+            Self::Add { selector, key, name } => {
+                let store = backend.database("the API cannot add a credential", "users credentials add")?;
+                add(session, store, selector.find(backend).await?, &key, name).await
+            }
             Self::Rename { selector, credential, name } => {
+                let store = backend.database("the API cannot rename a credential", "users credentials rename")?;
                 let name = parse_name(&name)?;
-                let found = selector.find(store).await?;
+                let found = selector.find(backend).await?;
                 let credential = found.credential(&credential)?;
                 let now = Clock::System.now();
                 let renamed = rename_credential(store, credential, &name, &Actor::Operator, now).await;
@@ -88,20 +96,39 @@ impl Credentials {
                 let document = json!({ "id": credential.id, "name": name });
                 session.print(&document, || format!("{} is named {}", credential.id, name.as_str()))
             }
-            Self::Remove { selector, credential } => {
-                let found = selector.find(store).await?;
+            Self::Remove { selector, credential, confirm } => {
+                let found = selector.find(backend).await?;
                 let credential = found.credential(&credential)?;
-                let removed = remove_credential(store, credential, &Actor::Operator, Clock::System.now()).await;
-                removed.map_err(|error| {
-                    error.on_conflict(anyhow!(
-                        "{} is the only credential of {}, who could not log in without it; add another one first",
-                        credential.id,
-                        found.user.id
-                    ))
-                })?;
+                remove(backend, &found, credential, &confirm).await?;
                 session.print(&json!({ "removed": credential.id }), || format!("removed {}", credential.id))
             }
-            Self::Link { selector } => link(session, store, selector.find(store).await?).await,
+            Self::Link { selector } => {
+                let reason = "an API key cannot create recovery links, which log in as any user";
+                let store = backend.database(reason, "users credentials link")?;
+                link(session, store, selector.find(backend).await?).await
+            }
+        }
+    }
+}
+
+/// Removes a credential of a user.
+async fn remove(backend: &Backend, found: &FoundUser, credential: &Credential, confirm: &ConfirmFlag) -> Result<()> {
+    let FoundUser { domain, user, .. } = found;
+    match backend {
+        Backend::Database(store) => {
+            let removed = remove_credential(store, domain, credential, &Actor::Operator, Clock::System.now()).await;
+            removed.map_err(|error| {
+                error.on_conflict(anyhow!(
+                    "{} is the only credential of {}, who could not log in without it; add another one first",
+                    credential.id,
+                    user.id
+                ))
+            })
+        }
+        Backend::Api(api) => {
+            let lost = format!("{} cannot log in at {} with {} any more", user.id, domain.name, credential.id);
+            backend.confirm_removal(confirm, domain.name.as_str(), &lost, "Remove it?")?;
+            Ok(api.delete_credential(domain, credential).await?)
         }
     }
 }
@@ -114,7 +141,7 @@ pub(super) fn credential_table(credentials: &[Credential]) -> String {
     table(["ID", "KIND", "NAME", "ADDED", "LAST USED"], rows)
 }
 
-async fn add(session: &Session, store: &Store, selector: UserSelector, key: &str, name: Option<String>) -> Result<()> {
+async fn add(session: &Session, store: &Store, found: FoundUser, key: &str, name: Option<String>) -> Result<()> {
     let name = name.map(|name| parse_name(&name)).transpose()?;
     let key = match CredentialKey::parse(key) {
         Ok(key @ CredentialKey::Wallet(_)) => key,
@@ -126,7 +153,6 @@ async fn add(session: &Session, store: &Store, selector: UserSelector, key: &str
         }
         Err(error) => return Err(Usage(format!("KEY: {error}")).into()),
     };
-    let found = selector.find(store).await?;
     let now = Clock::System.now();
     let new = NewCredential { key, kind: CredentialKind::Wallet, passkey: None };
     let mut credential = new.into_credential(&found.domain.id, &found.user.id, now, random());
@@ -134,7 +160,7 @@ async fn add(session: &Session, store: &Store, selector: UserSelector, key: &str
         name.as_str().clone_into(&mut credential.name);
     }
     let id = credential.id.clone();
-    match add_credential(store, credential, &Actor::Operator, now).await {
+    match add_credential(store, &found.domain, credential, &Actor::Operator, now).await {
         Ok(()) => session.print(&json!({ "id": id }), || format!("added {id}")),
         Err(AddCredentialError::NoUser) => bail!("{} was deleted just now", found.user.id),
         Err(AddCredentialError::Exists) => bail!("another user of {} already has this key", found.domain.name),
@@ -155,7 +181,7 @@ async fn link(session: &Session, store: &Store, found: FoundUser) -> Result<()> 
     let link = create_key_link(store, &domain, purpose, &address, Clock::System.now()).await?;
     let note = format!(
         "Whoever opens this link first adds a key to the account of {} ({}) at {}.\nIt has to be opened before {}.",
-        user.petname.as_str(),
+        user.username(),
         user.id,
         domain.name,
         link.open_before

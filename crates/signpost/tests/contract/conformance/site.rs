@@ -265,6 +265,9 @@ impl Site {
         if event["event"] == "test" {
             return if self.breaks("a test event is accepted") { Err(400) } else { Ok(()) };
         }
+        if text(&event, "event").contains('.') && self.breaks("events about users are accepted") {
+            return Err(400);
+        }
         let is_new = self.state.lock().unwrap().events.insert(text(&event, "id").to_owned());
         if !is_new && self.breaks("a repeated event is 2xx") {
             return Err(401);

@@ -129,7 +129,7 @@ pub(super) const METHODS: &[SdkMethod] = &[
         "domain",
         [
             "signpost.DomainParams{\n\tDomain:     \"example.com\",\n\tWebhookURL: \"https://example.com/signpost/wallet\",\n}",
-            "&NewDomain {\n    domain: \"example.com\".into(),\n    webhook_url: \"https://example.com/signpost/wallet\".into(),\n}",
+            "&NewDomain {\n    domain: \"example.com\".into(),\n    webhook_url: \"https://example.com/signpost/wallet\".into(),\n    ..Default::default()\n}",
         ],
     ),
     method("getDomain", ("domains", "get"), &["domain.id"], "domain", NONE),
@@ -147,6 +147,16 @@ pub(super) const METHODS: &[SdkMethod] = &[
     method("deleteDomain", ("domains", "delete"), &["domain.id"], "", NONE),
     method("sendTestEvent", ("domains", "sendTestEvent"), &["domain.id"], "delivery", NONE),
     method("listUsers", ("users", "list"), &["domain.id"], "users", ["signpost.ListParams{}", "&Paging::default()"]),
+    method(
+        "createUser",
+        ("users", "create"),
+        &["domain.id"],
+        "user",
+        [
+            "signpost.UserParams{ExternalID: \"82\", Name: \"Bob Ray\"}",
+            "&NewUser {\n    external_id: Some(\"82\".into()),\n    name: Some(\"Bob Ray\".into()),\n    ..Default::default()\n}",
+        ],
+    ),
     method("getUser", ("users", "get"), &["domain.id", "user.id"], "user", NONE),
     method(
         "changeUser",
@@ -155,12 +165,21 @@ pub(super) const METHODS: &[SdkMethod] = &[
         "user",
         [
             "signpost.UserChange{\n\tName:   signpost.Value(\"Ann Lee\"),\n\tGroups: signpost.Value([]string{\"staff\"}),\n}",
-            "&UserChange {\n    name: Change::Set(\"Ann Lee\".into()),\n    groups: Change::Set(vec![\"staff\".into()]),\n}",
+            "&UserChange {\n    name: Change::Set(\"Ann Lee\".into()),\n    groups: Change::Set(vec![\"staff\".into()]),\n    ..Default::default()\n}",
         ],
     ),
     method("deleteUser", ("users", "delete"), &["domain.id", "user.id"], "", NONE),
     method("deleteUsers", ("users", "deleteAll"), &["domain.id"], "", NONE),
     method("deleteCredential", ("users", "deleteCredential"), &["domain.id", "user.id", "credential.id"], "", NONE),
+    method(
+        "listSignIns",
+        ("users", "signIns"),
+        &["domain.id", "user.id"],
+        "signIns",
+        ["signpost.ListParams{}", "&Paging::default()"],
+    ),
+    method("endSignIns", ("users", "endSignIns"), &["domain.id", "user.id"], "", NONE),
+    method("endSignIn", ("users", "endSignIn"), &["domain.id", "user.id", "signIn.id"], "", NONE),
     method(
         "listDeliveries",
         ("deliveries", "list"),

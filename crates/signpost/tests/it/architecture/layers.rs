@@ -53,12 +53,12 @@ const MODULE_LAYERS: &[(&str, &[&[&str]])] = &[
     (
         "login",
         &[
-            &["ids", "element"],
+            &["ids", "element", "user_agent"],
             &["error"],
             &["domains"],
             &["users"],
             &["events", "browser_sessions"],
-            &["sessions"],
+            &["sessions", "sign_ins"],
             &["settings"],
             &["service"],
             &["flows"],
