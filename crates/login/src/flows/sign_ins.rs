@@ -56,7 +56,7 @@ pub async fn end_sign_in(
         statements.push(applications.end_of_browser_statement(&browser, &domain.id, now));
         statements.push(cancel_user_links_statement(&domain.id, user, now));
     } else {
-        let client = applications.find_client(store, id, &domain.id, user).await?.ok_or(WriteError::Conflict)?;
+        let client = applications.find_client(store, id, &domain.id, user, now).await?.ok_or(WriteError::Conflict)?;
         let extent = SignOutExtent::Application { sign_in: id, client: &client };
         statements.extend(queue_user_event(domain, user, UserEvent::SignedOut(extent), now));
         statements.push(applications.end_statement(id, &domain.id, user, now));

@@ -15,13 +15,14 @@ pub trait ApplicationSignIns: Debug + Send + Sync {
     /// Returns the valid sign-ins of a user at applications, newest first.
     fn list<'a>(&'a self, store: &'a Store, query: SignInsQuery<'a>) -> BoxFuture<'a, Result<Vec<SignIn>>>;
 
-    /// Returns the client ID of a sign-in of a user of the domain. `None` if there is none, or it was ended before.
+    /// Returns the client ID of a sign-in of a user of the domain. `None` if [`Self::list`] does not return it.
     fn find_client<'a>(
         &'a self,
         store: &'a Store,
         id: &'a SignInId,
         domain: &'a DomainId,
         user: &'a UserId,
+        now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<String>>>;
 
     /// Returns the statement that ends a sign-in of a user of the domain. It refuses the write if there is no such

@@ -30,9 +30,10 @@ impl ApplicationSignIns for OpenidSignIns {
         id: &'a SignInId,
         domain: &'a DomainId,
         user: &'a UserId,
+        now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async move {
-            let client = sign_in_sql::find_client(store, &GrantId::of_sign_in(id), domain, user).await?;
+            let client = sign_in_sql::find_client(store, &GrantId::of_sign_in(id), (domain, user), now).await?;
             Ok(client.map(|client| client.to_string()))
         })
     }

@@ -14,8 +14,28 @@ use crate::ids::{ClientId, GrantId};
 /// A suffix that is greater than that of any ID.
 const AFTER_ALL: &str = "grt_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
 
-/// Has the conditions of [`is_grant_valid`](super::is_grant_valid), and that a token is valid. A grant is used when it
-/// gets a token, and an application behind a proxy when its session is extended.
+/// The conditions of [`is_grant_valid`](super::is_grant_valid), for a domain and a user.
+const VALID: &str = "
+    domain_id = $1 AND user_id = $2 AND redeemed_at IS NOT NULL AND revoked_at IS NULL
+        AND EXISTS (
+            SELECT 1 FROM credentials
+            WHERE credentials.domain_id = $1 AND credentials.public_key = openid_grants.public_key
+                AND credentials.user_id = $2
+        )
+        AND EXISTS (
+            SELECT 1 FROM users
+            WHERE users.domain_id = $1 AND users.id = $2
+                AND (signed_out_at IS NULL OR signed_out_at < openid_grants.authenticated_at)
+        )";
+
+/// The condition that a token of a grant is valid.
+const HAS_TOKEN: &str = "
+    EXISTS (
+        SELECT 1 FROM openid_tokens WHERE grant_id = openid_grants.id AND replaced_at IS NULL AND expires_at > $4
+    )";
+
+/// A listed grant is valid and has a valid token. It is used when it gets a token, and an application behind a proxy when
+/// its session is extended.
 const LIST: &str = sql!(
     "SELECT granted.id, granted.client_id, openid_clients.settings, granted.redirect_uri, granted.created_at,
         granted.used_at, ",
@@ -28,17 +48,9 @@ const LIST: &str = sql!(
             FROM openid_tokens WHERE grant_id = openid_grants.id AND replaced_at IS NULL AND expires_at > $3
         ) AS used_at
         FROM openid_grants
-        WHERE domain_id = $1 AND user_id = $2 AND id < $5 AND redeemed_at IS NOT NULL AND revoked_at IS NULL
-            AND EXISTS (
-                SELECT 1 FROM credentials
-                WHERE credentials.domain_id = $1 AND credentials.public_key = openid_grants.public_key
-                    AND credentials.user_id = $2
-            )
-            AND EXISTS (
-                SELECT 1 FROM users
-                WHERE users.domain_id = $1 AND users.id = $2
-                    AND (signed_out_at IS NULL OR signed_out_at < openid_grants.authenticated_at)
-            )
+        WHERE id < $5 AND ",
+    VALID,
+    "
      ) AS granted
      JOIN openid_clients ON openid_clients.id = granted.client_id AND openid_clients.domain_id = $1
      WHERE used_at IS NOT NULL ORDER BY granted.id DESC LIMIT $6"
@@ -47,11 +59,9 @@ const LIST: &str = sql!(
 /// The name of the rows in error texts.
 const SIGN_IN_ROWS: StoredTable = StoredTable { name: "sign-ins at applications", key: &[], columns: &[] };
 
-const FIND_CLIENT: &str =
-    "SELECT client_id FROM openid_grants WHERE id = $1 AND domain_id = $2 AND user_id = $3 AND revoked_at IS NULL";
+const FIND_CLIENT: &str = sql!("SELECT client_id FROM openid_grants WHERE id = $3 AND ", VALID, " AND ", HAS_TOKEN);
 
-const REVOKE: &str = "
-    UPDATE openid_grants SET revoked_at = $1 WHERE id = $2 AND domain_id = $3 AND user_id = $4 AND revoked_at IS NULL";
+const REVOKE: &str = sql!("UPDATE openid_grants SET revoked_at = $4 WHERE id = $3 AND ", VALID, " AND ", HAS_TOKEN);
 
 /// A valid grant as a sign-in of its user.
 #[derive(Debug)]
@@ -93,18 +103,23 @@ pub async fn list(store: &Store, query: SignInsQuery<'_>) -> Result<Vec<GrantSig
     store.read(LIST, params).await?.into_iter().map(GrantSignIn::from_row).collect()
 }
 
-/// Returns the client of a grant of a user. `None` if there is no such grant, or it was revoked.
+/// Returns the client of a grant that [`list`] returns. `None` if there is no such grant.
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.
-pub async fn find_client(store: &Store, id: &GrantId, domain: &DomainId, user: &UserId) -> Result<Option<ClientId>> {
-    let Some(row) = store.read_by_index(FIND_CLIENT, params![id, domain, user]).await? else { return Ok(None) };
+pub async fn find_client(
+    store: &Store,
+    id: &GrantId,
+    (domain, user): (&DomainId, &UserId),
+    now: Timestamp,
+) -> Result<Option<ClientId>> {
+    let found = store.read_by_index(FIND_CLIENT, params![domain, user, id, now]).await?;
+    let Some(row) = found else { return Ok(None) };
     Ok(ClientId::parse(row.text(0)?))
 }
 
-/// Returns the statement that revokes a grant of a user. It refuses the write if there is no such grant, or it was
-/// revoked before.
+/// Returns the statement that revokes a grant of a user. It refuses the write if [`list`] would not return the grant.
 #[must_use]
 pub fn revoke_statement(id: &GrantId, domain: &DomainId, user: &UserId, now: Timestamp) -> Statement {
-    Statement::expect_row(REVOKE, params![now, id, domain, user])
+    Statement::expect_row(REVOKE, params![domain, user, id, now])
 }

@@ -37,8 +37,9 @@ impl Common {
         };
         let api = ServiceApi::connect(target).await?;
         let line = format!("target: {api}");
+        let line = signpost_text::clean_line(&line);
         if self.json || prints_only_data {
-            eprintln!("{}", signpost_text::clean_line(&line));
+            eprintln!("{line}");
         } else {
             print_text(&line)?;
         }

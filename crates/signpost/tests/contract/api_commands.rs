@@ -365,3 +365,21 @@ async fn connection_errors_name_the_remedy() {
     let nothing = Program::within(own.elsewhere.path(), &["domains", "list", "--api", &address]).run_async().await;
     assert_refused(&nothing, 2, "SIGNPOST_KEY");
 }
+
+#[tokio::test]
+async fn hostile_service_is_bounded() {
+    let own = Installation::start().await;
+    let other = Endpoint::start().await;
+    let url = other.url("");
+    let list = || own.remote(&own.integrator, &["domains", "list", "--api", &url]).run_async();
+    let account = json!({ "account": "acme\nverified", "key_id": "key_1", "domains": [], "next_cursor": "c" });
+    other.respond_with((StatusCode::OK, account.to_string()));
+    let ended = list().await;
+    assert_refused(&ended, 1, "repeats its cursor");
+    assert!(ended.out.lines().count() <= 1, "{}", ended.out);
+    let error = json!({ "error": { "code": "c".repeat(5000), "message": "m".repeat(5000), "details": {} } });
+    other.respond_with((StatusCode::CONFLICT, error.to_string()));
+    let ended = list().await;
+    assert_refused(&ended, 1, "409 ccc");
+    assert!(ended.err.len() < 1000, "{} bytes", ended.err.len());
+}

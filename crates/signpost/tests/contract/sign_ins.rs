@@ -162,6 +162,7 @@ async fn ended_grant_refuses_its_tokens() {
 async fn all_sign_ins_end_together() {
     let mut user = SignedIn::start().await;
     let mut other = user.other_browser().await;
+    let ids: Vec<_> = user.list().await.iter().map(|sign_in| text(sign_in, "id").to_owned()).collect();
     for query in ["?kind=browser", "?limit=1", "?"] {
         let reply = delete(&user.tenant.integrator, &format!("{}{query}", user.path)).await;
         match query.len() {
@@ -174,6 +175,9 @@ async fn all_sign_ins_end_together() {
     let account = user.account();
     user.tenant.browser.visit(&account).await.is(200, "signed-out");
     other.visit(&account).await.is(200, "signed-out");
+    for id in &ids {
+        user.end(id).await.assert_error(404, "not_found");
+    }
     assert_eq!(delete(&user.tenant.integrator, &user.path).await.status, 204, "there are none");
     assert_eq!(user.audit().await.len(), 2);
 }

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::short_line;
+
 /// An API call that failed. Its text never contains the key.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
@@ -43,6 +45,7 @@ impl ApiFailure {
         let Ok(ErrorDocument { error: ErrorFields { code, message, details } }) = serde_json::from_slice(body) else {
             return Self::not_the_service(url, status, "has no error of the API");
         };
+        let (code, message) = (short_line(&code), short_line(&message));
         let message = message.trim_end_matches('.');
         let remedy = code_remedy(&code).map(|remedy| format!("; {remedy}")).unwrap_or_default();
         let text = format!("{url}: {} {code}: {message}{remedy}", status.as_u16());

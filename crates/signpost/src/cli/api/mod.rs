@@ -17,7 +17,7 @@ use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use signpost_platform::accounts::Account;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{EgressPolicy, NameResolver, Outbound, Request};
@@ -42,6 +42,14 @@ const MAX_RETRIES: u32 = 2;
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
 /// Number of rows that are read at a time.
 const PAGE_LEN: u32 = 100;
+/// Maximum number of pages of a list, besides those that its rows fill: a search may return pages with few rows.
+const MAX_SHORT_PAGES: u32 = 1_000;
+/// Maximum mean size of a row in a list, in bytes. The largest rows are users with metadata.
+const MAX_ROW_LEN: usize = 8 << 10;
+/// Maximum duration of the calls for a list.
+const LIST_TIMEOUT: Duration = Duration::from_mins(10);
+/// Maximum length of a text of the service in an error or in the name of the target, in characters.
+const MAX_TEXT_LEN: usize = 300;
 
 /// The API of a service, with a key whose account is known.
 pub(super) struct ServiceApi {
@@ -71,8 +79,8 @@ impl ServiceApi {
         let account = Account { name: String::new(), environment };
         let mut api = Self { outbound, egress, base, key, account, key_id: String::new() };
         let AccountDocument { account, key_id } = api.get(&["account"]).await?;
-        api.account.name = account;
-        api.key_id = key_id;
+        api.account.name = short_line(&account);
+        api.key_id = short_line(&key_id);
         Ok(api)
     }
 
@@ -96,7 +104,7 @@ impl ServiceApi {
         self.call(Method::GET, path, &[], None).await
     }
 
-    /// Reads the rows of a list, up to `max`.
+    /// Reads the rows of a list, up to `max`, within [`LIST_TIMEOUT`].
     async fn list<T: DeserializeOwned>(
         &self,
         path: &[&str],
@@ -104,26 +112,46 @@ impl ServiceApi {
         filter: &[(&str, &str)],
         max: u32,
     ) -> Result<Vec<T>, ApiFailure> {
-        let mut rows: Vec<Value> = Vec::new();
+        let rows = tokio::time::timeout(LIST_TIMEOUT, self.list_pages(path, name, filter, max)).await;
+        rows.unwrap_or_else(|_| Err(self.not_understood(path, "takes longer than ten minutes")))
+    }
+
+    async fn list_pages<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        name: &str,
+        filter: &[(&str, &str)],
+        max: u32,
+    ) -> Result<Vec<T>, ApiFailure> {
+        let max_rows = max as usize;
+        let max_len = MAX_REPLY_LEN.saturating_add(max_rows.saturating_mul(MAX_ROW_LEN));
+        let (mut rows, mut len) = (Vec::new(), 0);
         let mut cursor: Option<String> = None;
-        loop {
-            let left = max.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-            let limit = left.clamp(1, PAGE_LEN).to_string();
+        for _ in 0..MAX_SHORT_PAGES.saturating_add(max / PAGE_LEN) {
+            let left = max_rows.saturating_sub(rows.len()).clamp(1, PAGE_LEN as usize);
+            let limit = left.to_string();
             let mut query = filter.to_vec();
             query.push(("limit", &limit));
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let mut page: Value = self.call(Method::GET, path, &query, None).await?;
-            let Some(Value::Array(found)) = page.get_mut(name).map(Value::take) else {
-                return Err(self.not_understood(path, format!("has no list {name}")));
-            };
-            rows.extend(found);
-            cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
-            if cursor.is_none() || rows.len() >= max as usize {
-                break;
+            let (url, status, body) = self.exchange(Method::GET, path, &query, None).await?;
+            len += body.len();
+            let mut page: Map<String, Value> = parse(&url, status, &body)?;
+            let found = page.remove(name).ok_or_else(|| self.not_understood(path, format!("has no list {name}")))?;
+            let found: Vec<T> = serde_json::from_value(found).map_err(|error| self.not_understood(path, error))?;
+            if found.len() > left || len > max_len {
+                return Err(self.not_understood(path, "has more data than requested"));
             }
+            rows.extend(found);
+            let next = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+            if next.is_none() || rows.len() >= max_rows {
+                return Ok(rows);
+            }
+            if next == cursor {
+                return Err(self.not_understood(path, "repeats its cursor"));
+            }
+            cursor = next;
         }
-        rows.truncate(max as usize);
-        serde_json::from_value(rows.into()).map_err(|error| self.not_understood(path, error))
+        Err(self.not_understood(path, "has too many pages"))
     }
 
     /// Sends a call, and parses the JSON in its reply. A reply without content is `null`.
@@ -134,6 +162,18 @@ impl ServiceApi {
         query: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Result<T, ApiFailure> {
+        let (url, status, reply) = self.exchange(method, path, query, body).await?;
+        parse(&url, status, &reply)
+    }
+
+    /// Sends a call. Returns its URL without the query, and the status and the body of its successful reply.
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<(Url, StatusCode, Vec<u8>), ApiFailure> {
         let mut url = self.address(path)?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
@@ -171,16 +211,14 @@ impl ServiceApi {
         if !status.is_success() {
             return Err(ApiFailure::rejected(&url, status, &reply));
         }
-        let document = if status == StatusCode::NO_CONTENT { &b"null"[..] } else { &reply };
-        serde_json::from_slice(document)
-            .map_err(|error| ApiFailure::not_the_service(&url, status, not_understood(&error)))
+        Ok((url, status, reply))
     }
 
     /// Returns the URL of a path below the environment.
     fn address(&self, path: &[&str]) -> Result<Url, ApiFailure> {
         let mut url = self.base.clone();
-        // The URL parser skips these segments, so that the call would reach another object.
-        if path.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
+        // The URL parser skips these segments and these characters, so that the call would reach another object.
+        if path.iter().any(|segment| matches!(*segment, "" | "." | "..") || segment.contains(char::is_control)) {
             return Err(ApiFailure::not_the_service(&url, StatusCode::NOT_FOUND, "would be of another object"));
         }
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -195,6 +233,17 @@ impl ServiceApi {
             Err(failure) => failure,
         }
     }
+}
+
+/// Parses the JSON of a successful reply.
+fn parse<T: DeserializeOwned>(url: &Url, status: StatusCode, body: &[u8]) -> Result<T, ApiFailure> {
+    let document = if status == StatusCode::NO_CONTENT { b"null" } else { body };
+    serde_json::from_slice(document).map_err(|error| ApiFailure::not_the_service(url, status, not_understood(&error)))
+}
+
+/// Returns a text of the service as the start of a single line.
+fn short_line(text: &str) -> String {
+    signpost_text::clean_line(text).chars().take(MAX_TEXT_LEN).collect()
 }
 
 fn not_understood(reason: &dyn Display) -> String {

@@ -6,7 +6,7 @@ mod source;
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use serde_json::Value;
 use signpost_login::ids::EventId;
@@ -25,6 +25,8 @@ use super::stop_signal::stop_signal;
 use crate::receiver::diagnose::{RefusalCause, diagnose, diagnose_without_secret};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
+/// Maximum length of the kind of an event in the output, in characters.
+const MAX_KIND_LEN: usize = 64;
 /// Lifetime of a finding: the receiver is tested once for a burst of refused events.
 const FINDING_LIFETIME: Duration = Duration::from_secs(5);
 
@@ -90,8 +92,9 @@ impl Forwarder<'_> {
             for event in &page.events {
                 self.cursor.is_new(&event.id);
             }
+            self.cursor.prune();
             match page.next {
-                Some(next) => after = next,
+                Some(next) => after = later(next, &after)?,
                 None => return Ok(()),
             }
         }
@@ -129,7 +132,7 @@ impl Forwarder<'_> {
             }
             self.cursor.prune();
             match page.next {
-                Some(next) => after = next,
+                Some(next) => after = later(next, &after)?,
                 None => return Ok(()),
             }
         }
@@ -180,8 +183,15 @@ impl Forwarder<'_> {
     }
 }
 
-/// Returns the kind of an event.
+/// Returns the start of the next page. It must be after the start of this page, or the pages would have no end.
+fn later(next: EventId, after: &EventId) -> Result<EventId> {
+    ensure!(next > *after, "the service repeats a page of events");
+    Ok(next)
+}
+
+/// Returns the kind of an event, as the start of a single line.
 fn kind(body: &str) -> String {
     let event: Value = serde_json::from_str(body).unwrap_or_default();
-    event["event"].as_str().unwrap_or("unknown").to_owned()
+    let kind = event["event"].as_str().unwrap_or("unknown");
+    signpost_text::clean_line(kind).chars().take(MAX_KIND_LEN).collect()
 }

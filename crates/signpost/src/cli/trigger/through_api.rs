@@ -100,6 +100,7 @@ fn print(session: &Session, kind: SampleKind, event: &EventId, delivery: &Value)
             (_, Some(status), _) => format!("{status}  expected 2xx"),
             (_, None, error) => format!("failed: {}", error.unwrap_or("no answer")),
         };
+        let (url, got) = (signpost_text::clean_line(url), signpost_text::clean_line(&got));
         print_text(&format!("-->  {:8}  {event}  {url}\n<--  {got}", kind.as_str()))?;
     }
     if is_delivered { Ok(()) } else { bail!("the receiver did not answer as it should") }
