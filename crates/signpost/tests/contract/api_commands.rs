@@ -373,7 +373,10 @@ async fn hostile_service_is_bounded() {
     let url = other.url("");
     let list = || own.remote(&own.integrator, &["domains", "list", "--api", &url]).run_async();
     let account = json!({ "account": "acme\nverified", "key_id": "key_1", "domains": [], "next_cursor": "c" });
-    other.respond_with((StatusCode::OK, account.to_string()));
+    // The replies for the account and for two pages of the list.
+    for _ in 0..3 {
+        other.respond_with((StatusCode::OK, account.to_string()));
+    }
     let ended = list().await;
     assert_refused(&ended, 1, "repeats its cursor");
     assert!(ended.out.lines().count() <= 1, "{}", ended.out);
