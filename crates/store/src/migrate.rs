@@ -64,6 +64,7 @@ pub struct Migrated {
     /// The newest version that is applied now.
     pub to: i64,
     /// The versions of the contracting migrations that can run once older servers have stopped.
+    #[serde(rename = "waiting")]
     pub pending: Vec<i64>,
 }
 
