@@ -15,19 +15,12 @@ const HTTP_COMMANDS = {
   'WebDriver:DeleteSession': ['DELETE', () => ''],
   'WebDriver:Navigate': ['POST', () => '/url'],
   'WebDriver:GetCurrentURL': ['GET', () => '/url'],
-  'WebDriver:Back': ['POST', () => '/back'],
-  'WebDriver:Refresh': ['POST', () => '/refresh'],
   'WebDriver:ExecuteScript': ['POST', () => '/execute/sync'],
   'WebDriver:ElementClick': ['POST', ({ id }) => `/element/${id}/click`],
   'WebDriver:ElementClear': ['POST', ({ id }) => `/element/${id}/clear`],
   'WebDriver:ElementSendKeys': ['POST', ({ id }) => `/element/${id}/value`],
-  'WebDriver:NewWindow': ['POST', () => '/window/new'],
-  'WebDriver:CloseWindow': ['DELETE', () => '/window'],
-  'WebDriver:GetWindowHandles': ['GET', () => '/window/handles'],
-  'WebDriver:SwitchToWindow': ['POST', () => '/window'],
   'WebDriver:SetWindowRect': ['POST', () => '/window/rect'],
   'WebDriver:DeleteAllCookies': ['DELETE', () => '/cookie'],
-  'WebDriver:TakeScreenshot': ['GET', () => '/screenshot'],
 };
 
 /** Sends commands to WebKitWebDriver. */
